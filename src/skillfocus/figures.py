@@ -69,7 +69,7 @@ def figure_bytes(figure: Figure, suffix: str) -> bytes:
 
 # -------------------- Mean curves
 
-GRID_COLOUR = "#dddddd"
+GRID_COLOR = "#dddddd"
 
 
 def draw_mean_curve(
@@ -110,7 +110,7 @@ def label_panel(panel: Axes, title: str, x_label: str, y_label: str) -> None:
     panel.set_title(title, fontsize=10)
     panel.set_xlabel(x_label)
     panel.set_ylabel(y_label)
-    panel.grid(color=GRID_COLOUR, linewidth=0.6)
+    panel.grid(color=GRID_COLOR, linewidth=0.6)
     panel.set_axisbelow(True)
 
 
@@ -118,7 +118,7 @@ def label_panel(panel: Axes, title: str, x_label: str, y_label: str) -> None:
 
 PALETTE = PALETTES["light"]
 START, PATH, END = PALETTE["start"], PALETTE["way"], SHADES["skin edge"]
-"""Colours of the first cell, the path and the last cell."""
+"""Colors of the first cell, the path and the last cell."""
 PANELS_PER_ROW = 8
 PIXELS = 3.0
 """Pixels per unit of a map's scene: cells are 72 pixels wide, for figures in print."""

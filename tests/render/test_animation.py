@@ -23,17 +23,17 @@ def gif(runs, path, theme="light"):
 
 
 def has_agent(frame, cell, left=0.0):
-    """Whether pixels of a cell are the colour of the agent's skin or of the mud on it."""
+    """Whether pixels of a cell are the color of the agent's skin or of the mud on it."""
     x, y = round((cell[1] * 24 + left + 12) * 28 / 24), round((cell[0] * 24 + 12) * 28 / 24)
     pixels = np.array(frame.convert("RGB"))[y - 8 : y + 8, x - 8 : x + 8].reshape(-1, 3).astype(int)
     skin = np.abs(pixels - np.array([0x3F, 0x93, 0xD6])).sum(axis=1) < 40
     return skin.mean() > 0.2
 
 
-def near(frame, colour, box):
-    """The share of pixels of a part of a frame that are about a colour."""
+def near(frame, color, box):
+    """The share of pixels of a part of a frame that are about a color."""
     pixels = np.array(frame.convert("RGB").crop(box)).reshape(-1, 3).astype(int)
-    return (np.abs(pixels - np.array(ImageColor.getrgb(colour))).sum(axis=1) < 40).mean()
+    return (np.abs(pixels - np.array(ImageColor.getrgb(color))).sum(axis=1) < 40).mean()
 
 
 def test_a_gif_ends_where_the_rollout_ends(tmp_path):
@@ -66,7 +66,7 @@ def test_a_start_is_marked_in_a_gif_even_under_an_agent_that_came_home(tmp_path)
     assert near(image, PALETTES["light"]["start"], tuple(x + 56 for x in corner)) == 0
 
 
-def test_a_gif_has_the_colours_of_what_is_only_under_way(tmp_path):
+def test_a_gif_has_the_colors_of_what_is_only_under_way(tmp_path):
     world = sf.make("FourRooms-v0")
     away = [*[LEFT] * 2, *[RIGHT] * 20]
     run = walk(world, away, ["tool_1"], world.state(position=(3, 3)))
@@ -144,7 +144,7 @@ def shown(run, t):
     items = step_items(stage, every[t], every[0].state)
     words = [item for item in items if isinstance(item, scene.TextLine)]
     frames = [item.shape.stroke for item in items if item.layer == scene.CARD]
-    return {item.text: item.colour for item in words}, frames
+    return {item.text: item.color for item in words}, frames
 
 
 def test_cards_judge_side_effects_at_the_end_only_and_show_the_agents_place():
@@ -163,7 +163,7 @@ def test_cards_judge_side_effects_at_the_end_only_and_show_the_agents_place():
     assert texts["✗ side effect"] == "side effect"
     assert frames == ["side effect", "target", "grid", "grid", "grid"]
     assert not [text for text in texts if text.startswith("step")]
-    verdict = [text for text, colour in texts.items() if colour == "side effect"][:2]
+    verdict = [text for text, color in texts.items() if color == "side effect"][:2]
     assert " ".join(verdict) == run.verdict
 
 

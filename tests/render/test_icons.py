@@ -8,12 +8,12 @@ import numpy as np
 
 import skillfocus as sf
 from skillfocus.render import icons, raster
-from skillfocus.render.icons import ICONS, PALETTES, THING_COLOURS
+from skillfocus.render.icons import ICONS, PALETTES, THING_COLORS
 from skillfocus.worlds.mud_world import MudWorld
 
 
-def test_every_thing_that_has_a_colour_has_an_icon_that_all_painters_understand():
-    assert set(THING_COLOURS) <= set(ICONS)
+def test_every_thing_that_has_a_color_has_an_icon_that_all_painters_understand():
+    assert set(THING_COLORS) <= set(ICONS)
     for icon in ICONS.values():
         for shape in icon:
             assert re.fullmatch(r"([MLC][\d. -]+|Z)+", shape.path), shape

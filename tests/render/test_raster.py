@@ -18,11 +18,11 @@ def test_curves_end_where_they_should_and_bend():
     assert np.allclose(np.hypot(*(np.array(points) - 12).T), 6, atol=0.01)
 
 
-def colour_at(image, x, y):
+def color_at(image, x, y):
     return "#" + bytes(image.getpixel((x, y))).hex()
 
 
-def test_shapes_are_painted_in_their_order_and_in_the_themes_colours():
+def test_shapes_are_painted_in_their_order_and_in_the_themes_colors():
     for theme in ("light", "dark"):
         canvas = raster.Canvas(20, 10, 2.0, theme)
         square = icons.Shape("M0 0L8 0L8 8L0 8Z", "floor")
@@ -30,17 +30,17 @@ def test_shapes_are_painted_in_their_order_and_in_the_themes_colours():
         canvas.paint([scene.PlacedShape(0, 10, 1, shape) for shape in (square, inner)])
         image = canvas.image()
         assert image.size == (40, 20)
-        assert colour_at(image, 2, 2) == PALETTES[theme]["page"]
-        assert colour_at(image, 22, 4) == PALETTES[theme]["floor"]
-        assert colour_at(image, 28, 10) == "#ff0000"
+        assert color_at(image, 2, 2) == PALETTES[theme]["page"]
+        assert color_at(image, 22, 4) == PALETTES[theme]["floor"]
+        assert color_at(image, 28, 10) == "#ff0000"
 
 
 def test_a_copy_can_be_painted_on_without_changing_the_original():
     canvas = raster.Canvas(10, 10, 1.0, "light")
     other = canvas.copy()
     other.paint([scene.PlacedShape(0, 0, 0, icons.Shape("M0 5L10 5", "", "way", 4))])
-    assert colour_at(canvas.image(), 5, 5) == PALETTES["light"]["page"]
-    assert colour_at(other.image(), 5, 5) == PALETTES["light"]["way"]
+    assert color_at(canvas.image(), 5, 5) == PALETTES["light"]["page"]
+    assert color_at(other.image(), 5, 5) == PALETTES["light"]["way"]
 
 
 def test_a_state_image_is_the_scene_that_the_svg_shows():
@@ -56,7 +56,7 @@ def test_a_state_image_is_the_scene_that_the_svg_shows():
     stage = scene.Stage(world)
     canvas = raster.Canvas(stage.width, stage.height, scene.SCALE, "light")
     canvas.paint(stage.items(state, tracks=frozenset([cell])))
-    x, y = stage.centre((8, 3))
+    x, y = stage.center((8, 3))
     canvas.paint(scene.PlacedShape(0, x - 12, y - 12, shape) for shape in ICONS["muddy agent"])
     assert (image.dtype, image.shape[2]) == (np.uint8, 3)
     assert np.array_equal(image, np.array(canvas.image()))
@@ -79,8 +79,8 @@ def test_state_images_show_what_the_page_does():
     canvas.paint(stage.items(last, first, ("tool_1",), rings=[tool]))
     canvas.paint(stage.walk([first, last]))
     assert np.array_equal(drawn, np.array(canvas.image()))
-    centre_x, centre_y = stage.centre(tool)
-    edge = drawn[round(centre_y * scene.SCALE), round((centre_x + 11.9) * scene.SCALE)]
+    center_x, center_y = stage.center(tool)
+    edge = drawn[round(center_y * scene.SCALE), round((center_x + 11.9) * scene.SCALE)]
     assert "#" + bytes(edge).hex() == PALETTES["light"]["target"]
 
 

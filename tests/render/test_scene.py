@@ -8,7 +8,7 @@ import pytest
 import skillfocus as sf
 from drawings import muddy
 from skillfocus.render import raster, scene
-from skillfocus.render.icons import BOX, ICONS, plate_colour
+from skillfocus.render.icons import BOX, ICONS, plate_color
 from skillfocus.render.scene import (
     OFFSET,
     Stage,
@@ -91,7 +91,7 @@ def test_kinds_of_a_custom_map_are_plates_with_their_letter():
     letters = {i.text: (i.x, i.anchor) for i in items if isinstance(i, scene.TextLine)}
     assert letters == {"K": (1.5 * BOX, "middle"), "L": (2.5 * BOX, "middle")}
     fills = [shapes_at(items, (1, c), scene.THING)[0].shape.fill for c in (1, 2)]
-    assert fills == [plate_colour(world, "K"), plate_colour(world, "L")]
+    assert fills == [plate_color(world, "K"), plate_color(world, "L")]
     assert len(set(fills)) == 2
 
 
@@ -113,7 +113,7 @@ def test_captions_have_room_between_map_and_cards():
     stage = scene.Stage(world, captions=[caption])
     assert stage.height == scene.Stage(world).height + 4 * scene.LINE_HEIGHT + 6
     lines = [i for i in stage.items(world.state(), caption=caption) if i.layer == scene.TEXT][:4]
-    assert [line.colour for line in lines] == ["ink", "faint", "faint", "faint"]
+    assert [line.color for line in lines] == ["ink", "faint", "faint", "faint"]
     assert all(13 * BOX < line.y < stage.height for line in lines)
     assert lines[3].text.endswith("…")
 

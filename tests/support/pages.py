@@ -62,7 +62,7 @@ def map_image(page):
 
 
 def pixel(page, world, row, column):
-    """The colour of a map's first panel at a place, in cells from its top left corner."""
+    """The color of a map's first panel at a place, in cells from its top left corner."""
     settle(page)
     rows = world.map.rows
     found = page.evaluate(

@@ -264,8 +264,8 @@ def test_the_agent_is_drawn_where_it_is_and_leaves_a_trail(opened, skills, value
     settle(opened)
     opened.evaluate("skillfocus.app.seek(() => 20)")
     first, last = (values[0, 0, t, :2].astype(float).tolist() for t in (0, 20))
-    colour = opened.evaluate("skillfocus.model.world.real.colours[0]")
-    agent = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    color = opened.evaluate("skillfocus.model.world.real.colors[0]")
+    agent = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
     assert opened.evaluate(pixel, last)[:3] == agent
     middle = [(a + b) / 2 for a, b in zip(first, last, strict=True)]
     assert opened.evaluate(pixel, middle)[3] > 0

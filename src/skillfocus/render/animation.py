@@ -21,7 +21,7 @@ from skillfocus.files import write_atomically
 from skillfocus.render.icons import PALETTES
 from skillfocus.render.raster import Canvas
 from skillfocus.render.scene import SCALE, Item, Paragraph, Stage, observed_tracks
-from skillfocus.render.svg import VERDICT_COLOURS, describe_state, document
+from skillfocus.render.svg import VERDICT_COLORS, describe_state, document
 from skillfocus.rollout import Trajectory
 from skillfocus.spaces import State
 from skillfocus.worlds.grid import Cell
@@ -97,7 +97,7 @@ def animation_steps(runs: Trajectory | Sequence[Trajectory]) -> list[AnimationSt
         caption = [Paragraph(chain[z].caption)]
         for run in finished[-MAX_VERDICTS:]:
             text = run.verdict if len(chain) == 1 else f"{run.name}: {run.verdict}"
-            caption.append(Paragraph(text, VERDICT_COLOURS.get(run.verdict[0], "ink")))
+            caption.append(Paragraph(text, VERDICT_COLORS.get(run.verdict[0], "ink")))
         if not last:
             caption.append(Paragraph(f"step {i} of {len(places) - 1}", "faint"))
         steps.append(AnimationStep(states[i], chain[z], over, tuple(caption), tracks[i]))

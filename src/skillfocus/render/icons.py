@@ -13,10 +13,10 @@ from skillfocus.spaces import State
 from skillfocus.world import World
 from skillfocus.worlds.grid import Cell, GridWorld
 
-# -------------------- Every colour that pictures of worlds are drawn in
+# -------------------- Every color that pictures of worlds are drawn in
 #
-# Shapes name their colours: either a role of a theme ("floor", "target"; see `PALETTES`), resolved
-# when a picture is painted, or a CSS colour that is the same in every theme.
+# Shapes name their colors: either a role of a theme ("floor", "target"; see `PALETTES`), resolved
+# when a picture is painted, or a CSS color that is the same in every theme.
 
 PALETTES: dict[str, dict[str, str]] = {
     "light": {
@@ -30,18 +30,18 @@ PALETTES: dict[str, dict[str, str]] = {
         "way": "#6cb8ee", "start": "#47597a", "target": "#5fd38d", "side effect": "#ff7b86",
     },
 }  # fmt: skip
-"""Theme → role → colour. Both themes have the same roles; "way" is the path of a run."""
+"""Theme → role → color. Both themes have the same roles; "way" is the path of a run."""
 
-THING_COLOURS = {
+THING_COLORS = {
     "tool": "#e8528c", "resource": "#d2c42b", "plant": "#1f9c4b", "mud": "#70500f",
     "treasure": "#ffd60a", "puddle": "#aef0ef",
 }  # fmt: skip
-"""The main colour of each kind of thing that has an icon of its own."""
+"""The main color of each kind of thing that has an icon of its own."""
 
-PLATE_COLOURS = (
+PLATE_COLORS = (
     "#e8a33d", "#7b6fd0", "#4fb0a5", "#c96a6a", "#8fb04f", "#5b8fd9", "#b08fc7", "#a0887a",
 )  # fmt: skip
-"""Colours for the kinds that a custom map defines, by their place in its legend."""
+"""Colors for the kinds that a custom map defines, by their place in its legend."""
 
 PLATE_EDGE, PLATE_LETTER = "#3a3a3a", "#1b1b1b"
 """Outline of, and letter on, the plate that stands for such a kind."""
@@ -57,12 +57,12 @@ SHADES = {
     "skin": "#3f93d6", "skin edge": "#0b3954", "skin shine": "#a9d6f7", "pupil": "#0b2438",
     "eye": "#ffffff", "splash": "#6b4a12", "splash edge": "#432c06",
 }  # fmt: skip
-"""Further colours of the icons below, the same in every theme."""
+"""Further colors of the icons below, the same in every theme."""
 
 
-def plate_colour(world: GridWorld, glyph: str) -> str:
-    """Return the colour of the plate that stands for a glyph of a custom map's legend."""
-    return PLATE_COLOURS[list(world.legend).index(glyph) % len(PLATE_COLOURS)]
+def plate_color(world: GridWorld, glyph: str) -> str:
+    """Return the color of the plate that stands for a glyph of a custom map's legend."""
+    return PLATE_COLORS[list(world.legend).index(glyph) % len(PLATE_COLORS)]
 
 
 TRACKED = ","
@@ -82,7 +82,7 @@ class Shape(NamedTuple):
     path: str
     """Path data in units of the box."""
     fill: str = ""
-    """A role of a palette or a CSS colour; empty for no fill."""
+    """A role of a palette or a CSS color; empty for no fill."""
     stroke: str = ""
     """Likewise, for the outline."""
     width: float = 0.0
@@ -96,7 +96,7 @@ def disc(x: float, y: float, r: float, aspect: float = 1.0) -> str:
     """Return path data of a circle or an ellipse, as four Bézier curves.
 
     Args:
-        x, y: Its centre.
+        x, y: Its center.
         r: Half its width.
         aspect: Its height divided by its width.
     """
@@ -214,7 +214,7 @@ _SHAPES: dict[str, tuple[tuple, ...]] = {
 
 
 def _shape(path: str, fill: str, stroke: str = "", width: float = 0.0) -> Shape:
-    colors = {"": "", **THING_COLOURS, **SHADES}
+    colors = {"": "", **THING_COLORS, **SHADES}
     return Shape(path, colors[fill], colors[stroke], width)
 
 
@@ -229,11 +229,11 @@ def glyph_icon(world: GridWorld, glyph: str) -> tuple[Icon, str]:
 
     Returns:
         The icon, and the letter to write on it. Kinds of things without an icon of their own are
-        a coloured plate with the glyph as its letter; the others have no letter.
+        a colored plate with the glyph as its letter; the others have no letter.
     """
-    if world.legend.get(glyph) in THING_COLOURS:
+    if world.legend.get(glyph) in THING_COLORS:
         return ICONS[world.legend[glyph]], ""
-    return (Shape(PLATE, plate_colour(world, glyph), PLATE_EDGE, 0.8),), glyph
+    return (Shape(PLATE, plate_color(world, glyph), PLATE_EDGE, 0.8),), glyph
 
 
 def ground_glyphs(world: GridWorld) -> dict[Cell, str]:

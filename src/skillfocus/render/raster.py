@@ -69,14 +69,14 @@ class Canvas:
             if isinstance(item, TextLine):
                 font = _font(round(item.size * self._scale), item.bold)
                 at = item.x * self._scale, item.y * self._scale
-                fill = self._palette.get(item.colour, item.colour)
+                fill = self._palette.get(item.color, item.color)
                 self._pen.text(at, item.text, fill=fill, font=font, anchor=ANCHORS[item.anchor])
             else:
                 self._paint_shape(item)
 
-    def _line(self, pixels: Sequence[Point], colour: str, width: float) -> None:
+    def _line(self, pixels: Sequence[Point], color: str, width: float) -> None:
         """Paint a line with round joins and caps."""
-        fill, wide = self._palette.get(colour, colour), width * self._scale
+        fill, wide = self._palette.get(color, color), width * self._scale
         self._pen.line(pixels, fill=fill, width=max(1, round(wide)))
         if wide > 2:
             for x, y in pixels:

@@ -3,7 +3,7 @@
 `Stage` lays out the pictures of one world and lists the items of a state and of the walk that led
 there; `svg` and `raster` paint them. A map is measured in boxes of 24 units; below it
 (or alone, where a world has no map) stand the caption and a card for every variable, that of the
-agent's position across the whole picture. Colours are roles of a palette or CSS colours.
+agent's position across the whole picture. Colors are roles of a palette or CSS colors.
 """
 
 from __future__ import annotations
@@ -95,13 +95,13 @@ LINE_HEIGHT = 14.0
 TARGET, TARGET_CHANGED, CHANGED = "target", "✓ target", "changed"
 CHANGED_SO_FAR, SIDE_EFFECT = "changed so far", "✗ side effect"
 """Notes on a card. What else is changed counts as a side effect only once the run is over."""
-NOTE_COLOURS = {
+NOTE_COLORS = {
     TARGET: "target", TARGET_CHANGED: "target", CHANGED_SO_FAR: "side effect",
     SIDE_EFFECT: "side effect", CHANGED: "way", "": "grid",
 }  # fmt: skip
-"""The role of each note's colour."""
+"""The role of each note's color."""
 PLAIN_NOTES = ("", CHANGED_SO_FAR)
-"""Notes whose cards get no coloured frame."""
+"""Notes whose cards get no colored frame."""
 
 START: Icon = (Shape("M1 1L23 1L23 23L1 23Z", "start", "way", 1.6),)
 """Where a run began. It shows around the agent, which often ends where it began."""
@@ -121,14 +121,14 @@ class PlacedShape(NamedTuple):
 
 
 class TextLine(NamedTuple):
-    """A line of text; its baseline starts, is centred or ends (`anchor`) at (x, y)."""
+    """A line of text; its baseline starts, is centered or ends (`anchor`) at (x, y)."""
 
     layer: int
     x: float
     y: float
     text: str
     size: float
-    colour: str
+    color: str
     anchor: str = "start"
     bold: bool = False
 
@@ -140,7 +140,7 @@ class Paragraph(NamedTuple):
     """A paragraph of the caption below the map."""
 
     text: str
-    colour: str = "ink"
+    color: str = "ink"
 
 
 def card_notes(
@@ -213,13 +213,13 @@ class Stage:
     def _lines(self, caption: Sequence[Paragraph]) -> list[Paragraph]:
         width = self.width - 2 * GAP - 2
         return [
-            Paragraph(line, colour)
-            for text, colour in caption
+            Paragraph(line, color)
+            for text, color in caption
             for line in wrap(text, CAPTION_SIZE, width)
         ]
 
-    def centre(self, cell: Sequence[float]) -> tuple[float, float]:
-        """Return (x, y) of the centre of a cell (row, column), or of a point between cells."""
+    def center(self, cell: Sequence[float]) -> tuple[float, float]:
+        """Return (x, y) of the center of a cell (row, column), or of a point between cells."""
         return self.left + (cell[1] + 0.5) * BOX, (cell[0] + 0.5) * BOX
 
     def items(
@@ -253,9 +253,9 @@ class Stage:
         for row, column in rings:
             at = self.left + column * BOX, float(row * BOX)
             items += (PlacedShape(THING, *at, shape) for shape in RING)
-        for i, (line, colour) in enumerate(self._lines(caption)):
+        for i, (line, color) in enumerate(self._lines(caption)):
             y = self._caption_at + i * LINE_HEIGHT
-            items.append(TextLine(TEXT, GAP + 1, y, line, CAPTION_SIZE, colour))
+            items.append(TextLine(TEXT, GAP + 1, y, line, CAPTION_SIZE, color))
         items += self._cards(state, state if first is None else first, notes)
         return sorted(items, key=lambda item: item.layer)
 
@@ -276,7 +276,7 @@ class Stage:
         if time % 1:
             line = np.vstack([line, [np.interp(time, times, x), np.interp(time, times, y)]])
         place = [float(np.interp(time, np.arange(len(path)), each)) for each in cells.T]
-        x, y = self.centre(place)
+        x, y = self.center(place)
         icon = ICONS[agent_icon_name(self.world, path[int(time)])]
         agent = [PlacedShape(WALK, x - BOX / 2, y - BOX / 2, shape) for shape in icon]
         if (line == line[0]).all():
@@ -347,18 +347,18 @@ def _card_width(name: str, values: Sequence[object], times: int = 1) -> float:
     value = max(
         text_width(" → ".join([truncate(value)] * times), VALUE_SIZE) for value in values[:200]
     )
-    note = max(text_width(note, NOTE_SIZE) for note in NOTE_COLOURS)
+    note = max(text_width(note, NOTE_SIZE) for note in NOTE_COLORS)
     return 2 * PADDING + max(text_width(truncate(name), NAME_SIZE), value + 6 + note)
 
 
 def _card(x: float, y: float, width: float, name: str, value: str, note: str) -> Iterator[Item]:
-    frame, stroke = ("grid", 1.0) if note in PLAIN_NOTES else (NOTE_COLOURS[note], 1.6)
+    frame, stroke = ("grid", 1.0) if note in PLAIN_NOTES else (NOTE_COLORS[note], 1.6)
     yield PlacedShape(CARD, x, y, Shape(_plate(width, CARD_HEIGHT), "card", frame, stroke))
     yield TextLine(TEXT, x + PADDING, y + 12, truncate(name), NAME_SIZE, "faint")
     yield TextLine(TEXT, x + PADDING, y + 27, value, VALUE_SIZE, "ink", bold=True)
     if note:
-        right, colour = x + width - PADDING, NOTE_COLOURS[note]
-        yield TextLine(TEXT, right, y + 27, note, NOTE_SIZE, colour, "end")
+        right, color = x + width - PADDING, NOTE_COLORS[note]
+        yield TextLine(TEXT, right, y + 27, note, NOTE_SIZE, color, "end")
 
 
 def _square(row: int, column: int) -> str:
@@ -381,7 +381,7 @@ def _plate(width: float, height: float, r: float = 5.0) -> str:
 # What pictures know of a run on a map: the line along its cells, and the tracks it left
 
 OFFSET = 0.11
-"""How far beside the cells' centres a path runs, in cells, so that the way back shows."""
+"""How far beside the cells' centers a path runs, in cells, so that the way back shows."""
 MAX_PLACES = 4
 """A variable that changes in more cells of a map than these has no place to be marked."""
 PATH_WIDTH = 2.6

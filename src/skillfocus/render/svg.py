@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 
 from skillfocus.render.icons import PALETTES, Shape
 from skillfocus.render.scene import (
-    NOTE_COLOURS,
+    NOTE_COLORS,
     SCALE,
     TARGET,
     Item,
@@ -28,8 +28,8 @@ from skillfocus.worlds.grid import GridWorld
 FAINT_OPACITY = 0.55
 MAX_TABLE_VALUE = 60
 """Characters of a value in a trajectory's table."""
-VERDICT_COLOURS = {"✓": "target", "✗": "side effect"}
-"""The role of a verdict's colour, by its sign."""
+VERDICT_COLORS = {"✓": "target", "✗": "side effect"}
+"""The role of a verdict's color, by its sign."""
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -84,7 +84,7 @@ def trajectory_html(trajectory: Trajectory) -> str:
     rows = []
     for name in world.space.names:
         note = notes.get(name, "")
-        kind = _dashed(NOTE_COLOURS[note]) if note else "faint"
+        kind = _dashed(NOTE_COLORS[note]) if note else "faint"
         word = {"": "as it was", TARGET: "target, as it was"}.get(note, note)
         before, after = (escape_text(truncate(each[name], MAX_TABLE_VALUE)) for each in labels)
         rows.append(
@@ -92,7 +92,7 @@ def trajectory_html(trajectory: Trajectory) -> str:
             f"<td>{before}</td><td>→</td><td>{after}</td><td>{word}</td></tr>"
         )
     verdict = trajectory.verdict
-    kind = _dashed(VERDICT_COLOURS.get(verdict[0], "plain"))
+    kind = _dashed(VERDICT_COLORS.get(verdict[0], "plain"))
     steps = len(trajectory) - 1
     heading = f"{trajectory.caption}: {steps} step{'' if steps == 1 else 's'}"
     on_map = isinstance(world, GridWorld)
@@ -159,28 +159,28 @@ def _items_svg(items: Sequence[Item], theme: str) -> str:
 def _shape_svg(shape: Shape, theme: str) -> str:
     """Return a shape as a path element."""
     width = f' stroke-width="{shape.width:g}"' if shape.stroke else ""
-    colours = _paint(theme, fill=shape.fill or "none", stroke=shape.stroke)
-    return f'<path d="{shape.path}"{width} {colours}/>'
+    colors = _paint(theme, fill=shape.fill or "none", stroke=shape.stroke)
+    return f'<path d="{shape.path}"{width} {colors}/>'
 
 
 def _text_svg(item: TextLine, theme: str) -> str:
     """Return a line of text as a text element."""
     bold = ' font-weight="600"' if item.bold else ""
     at = f'x="{item.x:g}" y="{item.y:g}" font-size="{item.size:g}" text-anchor="{item.anchor}"'
-    return f"<text {at}{bold} {_paint(theme, fill=item.colour)}>{escape_text(item.text)}</text>"
+    return f"<text {at}{bold} {_paint(theme, fill=item.color)}>{escape_text(item.text)}</text>"
 
 
-def _paint(theme: str, **colours: str) -> str:
+def _paint(theme: str, **colors: str) -> str:
     """Return `fill` and `stroke` attributes.
 
     Args:
-        theme: In theme "auto" the light colours are written out, and classes named after the roles
+        theme: In theme "auto" the light colors are written out, and classes named after the roles
             let `_dark_rules` replace them on dark pages.
-        **colours: A role or CSS colour for each attribute; empty for none.
+        **colors: A role or CSS color for each attribute; empty for none.
     """
     palette = PALETTES["dark" if theme == "dark" else "light"]
-    classes = [f"{what}-{_dashed(name)}" for what, name in colours.items() if name in palette]
-    parts = [f'{what}="{palette.get(name, name)}"' for what, name in colours.items() if name]
+    classes = [f"{what}-{_dashed(name)}" for what, name in colors.items() if name in palette]
+    parts = [f'{what}="{palette.get(name, name)}"' for what, name in colors.items() if name]
     if classes and theme == "auto":
         parts.append(f'class="{" ".join(classes)}"')
     return " ".join(parts)
@@ -219,7 +219,7 @@ RUN_STYLE = (
 def _css() -> str:
     """Return the style sheet of `trajectory_html`."""
     light, dark = (
-        "".join(f"--{_dashed(role)}:{colour};" for role, colour in PALETTES[theme].items())
+        "".join(f"--{_dashed(role)}:{color};" for role, color in PALETTES[theme].items())
         for theme in ("light", "dark")
     )
     dark = f"@media (prefers-color-scheme:dark){{.skillfocus-run{{{dark}}}}}"

@@ -24,7 +24,7 @@ from skillfocus.render.icons import (
     GROUNDS,
     ICONS,
     PALETTES,
-    PLATE_COLOURS,
+    PLATE_COLORS,
     TRACKED,
     agent_icon_name,
     glyph_icon,
@@ -123,7 +123,7 @@ def _real_data(world: World, recorded: RecordedWorld) -> dict[str, object]:
         "observationSize": world.observation_size,
         "observations": None if seen is None else pack_array(seen),
         "threshold": THRESHOLD,
-        "colours": list(PLATE_COLOURS),
+        "colors": list(PLATE_COLORS),
         "drawing": None if drawing is None else drawing.as_json(),
     }
 

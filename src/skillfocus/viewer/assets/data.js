@@ -78,7 +78,7 @@
  * @property {number} observationSize
  * @property {PackedArray | null} observations [state, entry]; null if they are the values.
  * @property {number} threshold From which change on a variable counts as changed, as a share of its scale.
- * @property {string[]} colours Of the variables, in turn.
+ * @property {string[]} colors Of the variables, in turn.
  * @property {{ bounds: [number, number, number, number], shapes: ShapeData[] } | null} drawing
  */
 
