@@ -27,7 +27,7 @@ def test_shapes_are_painted_in_their_order_and_in_the_themes_colors():
         canvas = raster.Canvas(20, 10, 2.0, theme)
         square = icons.Shape("M0 0L8 0L8 8L0 8Z", "floor")
         inner = icons.Shape("M2 2L6 2L6 6L2 6Z", "#ff0000")
-        canvas.paint([scene.PlacedShape(0, 10, 1, shape) for shape in (square, inner)])
+        canvas.paint(scene.place((square, inner), 0, 10, 1))
         image = canvas.image()
         assert image.size == (40, 20)
         assert color_at(image, 2, 2) == PALETTES[theme]["page"]
@@ -38,7 +38,7 @@ def test_shapes_are_painted_in_their_order_and_in_the_themes_colors():
 def test_a_copy_can_be_painted_on_without_changing_the_original():
     canvas = raster.Canvas(10, 10, 1.0, "light")
     other = canvas.copy()
-    other.paint([scene.PlacedShape(0, 0, 0, icons.Shape("M0 5L10 5", "", "way", 4))])
+    other.paint(scene.place((icons.Shape("M0 5L10 5", "", "way", 4),), 0, 0, 0))
     assert color_at(canvas.image(), 5, 5) == PALETTES["light"]["page"]
     assert color_at(other.image(), 5, 5) == PALETTES["light"]["way"]
 
@@ -57,7 +57,7 @@ def test_a_state_image_is_the_scene_that_the_svg_shows():
     canvas = raster.Canvas(stage.width, stage.height, scene.SCALE, "light")
     canvas.paint(stage.items(state, tracks=frozenset([cell])))
     x, y = stage.center((8, 3))
-    canvas.paint(scene.PlacedShape(0, x - 12, y - 12, shape) for shape in ICONS["muddy agent"])
+    canvas.paint(scene.place(ICONS["muddy agent"], scene.WALK, x - 12, y - 12))
     assert (image.dtype, image.shape[2]) == (np.uint8, 3)
     assert np.array_equal(image, np.array(canvas.image()))
 

@@ -136,6 +136,11 @@ class TextLine(NamedTuple):
 Item = PlacedShape | TextLine
 
 
+def place(icon: Icon, layer: int, x: float, y: float) -> list[PlacedShape]:
+    """Return an icon whose box has its top left corner at (x, y)."""
+    return [PlacedShape(layer, x, y, shape) for shape in icon]
+
+
 class Paragraph(NamedTuple):
     """A paragraph of the caption below the map."""
 
@@ -251,8 +256,7 @@ class Stage:
         if self.grid is not None:
             items += self._things(self.grid, state, start, tracks)
         for row, column in rings:
-            at = self.left + column * BOX, float(row * BOX)
-            items += (PlacedShape(THING, *at, shape) for shape in RING)
+            items += place(RING, THING, self.left + column * BOX, float(row * BOX))
         for i, (line, color) in enumerate(self._lines(caption)):
             y = self._caption_at + i * LINE_HEIGHT
             items.append(TextLine(TEXT, GAP + 1, y, line, CAPTION_SIZE, color))
@@ -275,10 +279,10 @@ class Stage:
         line = np.stack([x, y], axis=1)[times <= time]
         if time % 1:
             line = np.vstack([line, [np.interp(time, times, x), np.interp(time, times, y)]])
-        place = [float(np.interp(time, np.arange(len(path)), each)) for each in cells.T]
-        x, y = self.center(place)
+        here = [float(np.interp(time, np.arange(len(path)), each)) for each in cells.T]
+        x, y = self.center(here)
         icon = ICONS[agent_icon_name(self.world, path[int(time)])]
-        agent = [PlacedShape(WALK, x - BOX / 2, y - BOX / 2, shape) for shape in icon]
+        agent = place(icon, WALK, x - BOX / 2, y - BOX / 2)
         if (line == line[0]).all():
             return agent
         data = "L".join(f"{self.left + x * BOX:g} {y * BOX:g}" for x, y in line.tolist())
@@ -310,19 +314,18 @@ class Stage:
             original, now = grid.map.glyph(cell), grid.glyph_now(cell, state)
             ground = self._grounds.get(cell)
             if ground is not None:
-                yield from (PlacedShape(GROUND, *at, shape) for shape in ICONS[grid.legend[ground]])
+                yield from place(ICONS[grid.legend[ground]], GROUND, *at)
             if start is not None and cell == grid.map.cells[start[0]]:
-                yield from (PlacedShape(THING, *at, shape) for shape in START)
+                yield from place(START, THING, *at)
             if cell in tracks or (now == TRACKED and TRACKED not in grid.legend):
-                yield from (PlacedShape(THING, *at, shape) for shape in ICONS["tracks"])
+                yield from place(ICONS["tracks"], THING, *at)
             if original != now and original in grid.legend:
-                outline = glyph_icon(grid, original)[0][0]
-                yield PlacedShape(
-                    THING, *at, Shape(outline.path, "", outline.fill, 1.4), faint=True
-                )
+                whole = glyph_icon(grid, original)[0][0]
+                outline = Shape(whole.path, "", whole.fill, 1.4)
+                yield PlacedShape(THING, *at, outline, faint=True)
             if now in grid.legend and now != ground:
                 icon, letter = glyph_icon(grid, now)
-                yield from (PlacedShape(THING, *at, shape) for shape in icon)
+                yield from place(icon, THING, *at)
                 if letter:
                     x, y = at[0] + BOX / 2, at[1] + 16.6
                     yield TextLine(THING, x, y, letter, 13, PLATE_LETTER, "middle", True)
