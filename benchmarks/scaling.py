@@ -92,7 +92,7 @@ def main() -> None:
 def draw(measured: dict[str, list[dict[str, float]]]) -> None:
     from matplotlib.figure import Figure
 
-    from skillfocus.figures.saving import save_figure
+    from skillfocus.figures import save_figure
 
     figure = Figure(figsize=(10, 3), layout="constrained")
     panels = figure.subplots(1, 3)

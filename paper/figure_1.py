@@ -36,8 +36,8 @@ from paper.claims import (
 from paper.results import mean_over_seeds, values_by_seed, worst_side_effects
 from paper.settings import DUSDI, FOCUSED, OBJECTIVES, PLAIN, WORLD_NAMES, WORLDS
 from skillfocus.discovery import cached_mdp, cached_world
-from skillfocus.figures.style import label_panel, turned
-from skillfocus.figures.trajectories import START, draw_map
+from skillfocus.figures import START, draw_map, label_panel
+from skillfocus.render.scene import turned
 from skillfocus.worlds.grid import GridWorld
 
 # -------------------------------------------------------------------- trajectories
@@ -82,7 +82,7 @@ def _draw_paths(frame: pl.DataFrame, panel: Axes, content: tuple[str, str]) -> N
         style: dict[str, Any] = {"color": fmt.GREY} if agent == base else fmt.agent_style(agent)
         for path in telling_paths(frame, name, agent)[:count]:
             cells = np.array([world.map.cells[state[0]] for state in path], dtype=float)
-            across, down = (values + shift / 2 for values in turned(cells, 0.09))
+            across, down = (values + shift / 2 for values in turned(cells, 0.09)[1:])
             panel.plot(across, down, lw=2.2, solid_joinstyle="miter", **style)
             panel.plot(across[-1], down[-1], "o", color=style["color"], ms=6)
             shift += 0.12

@@ -63,7 +63,7 @@ from paper.settings import (
     load_data,
 )
 from skillfocus.discovery import cached_mdp, format_settings
-from skillfocus.figures.style import draw_mean_curve, label_panel
+from skillfocus.figures import draw_mean_curve, label_panel
 from skillfocus.metrics.coverage import area, chain_coverage
 from skillfocus.metrics.reachability import fresh_starts, other_variables
 from skillfocus.objectives.kinds import N_SKILLS

@@ -28,7 +28,7 @@ from paper.claims import (
 )
 from paper.results import TASK_RETURN, TASK_STEPS, SeedValues, values_by_seed, worst_side_effects
 from paper.settings import FOCUSED, OBJECTIVES, PLAIN, STEP_LIMITS, WORLD_NAMES
-from skillfocus.figures.style import draw_mean_curve, label_panel
+from skillfocus.figures import draw_mean_curve, label_panel
 from skillfocus.objectives.kinds import N_SKILLS
 from skillfocus.objectives.registry import make_objective
 

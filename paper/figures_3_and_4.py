@@ -61,7 +61,7 @@ from paper.settings import (
     WORLDS,
     load_data,
 )
-from skillfocus.figures.style import label_panel
+from skillfocus.figures import label_panel
 
 ByAgent = dict[str, SeedValues]
 """A metric by agent and seed."""

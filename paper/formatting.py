@@ -28,7 +28,7 @@ from paper.settings import (
     TWO_TARGETS,
     WITH_MEMORY,
 )
-from skillfocus.figures.style import draw_mean_curve
+from skillfocus.figures import draw_mean_curve
 from skillfocus.metrics.statistics import Interval
 
 LEARNER_NAMES = {"q-learning": "Q-learning", "literal": "literal Q-learning"}

@@ -51,7 +51,7 @@ from paper.results import (
     values_by_seed,
 )
 from paper.settings import BASELINES, DEVIATIONS, OBJECTIVES, WORLD_NAMES
-from skillfocus.figures.saving import figure_bytes
+from skillfocus.figures import figure_bytes
 from skillfocus.files import file_name, make_folder, write_atomically
 from skillfocus.progress import Progress, no_progress
 

@@ -62,7 +62,7 @@ from paper.safety.planning import (
 )
 from paper.settings import WORLD_NAMES, WORLDS, discovery_learner, skill_targets, task_learner
 from skillfocus.discovery import cached_mdp, cached_world
-from skillfocus.figures.style import label_panel
+from skillfocus.figures import label_panel
 from skillfocus.mdp import moves_by_itself
 from skillfocus.metrics.statistics import success_interval
 from skillfocus.objectives.kinds import parse_targets

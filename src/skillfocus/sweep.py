@@ -21,7 +21,7 @@ import polars as pl
 
 from skillfocus.discovery import PLANNING, Discovery, format_settings
 from skillfocus.errors import UserError, unknown
-from skillfocus.figures.saving import check_path, save_figure
+from skillfocus.figures import check_path, save_figure
 from skillfocus.files import digest, file_name
 from skillfocus.learners.problem import Learner
 from skillfocus.metrics.statistics import mean_interval

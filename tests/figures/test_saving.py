@@ -7,8 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from skillfocus.errors import UserError
-from skillfocus.figures.saving import check_path, save_figure
-from skillfocus.figures.style import draw_mean_curve, label_panel, turned
+from skillfocus.figures import check_path, draw_mean_curve, label_panel, save_figure
 from skillfocus.metrics.statistics import mean_interval
 
 
@@ -73,13 +72,3 @@ def test_panels_are_labelled(panel):
     label_panel(panel, "Title", "across", "up")
     assert (panel.get_title(), panel.get_xlabel(), panel.get_ylabel()) == ("Title", "across", "up")
     assert panel.get_axisbelow() is True
-
-
-def test_the_way_back_is_drawn_beside_the_way_out():
-    """By hand: two cells to the right and back; rows become y, columns x."""
-    cells = np.array([(3.0, 0.0), (3, 1), (3, 2), (3, 1), (3, 0)])
-    x, y = turned(cells, 0.1)
-    assert x == pytest.approx([0.4, 1.4, 2.4, 2.6, 1.6, 0.6])
-    assert y == pytest.approx([3.4] * 3 + [3.6] * 3)
-    x, y = turned(cells[:3], 0.1)  # no way back
-    assert x == pytest.approx([0.4, 1.4, 2.4])

@@ -12,7 +12,7 @@ import skillfocus as sf
 from probes import RandomWorld, corridor
 from skill_sets import make_skills
 from skillfocus.errors import UserError
-from skillfocus.figures.trajectories import (
+from skillfocus.figures import (
     END,
     PATH,
     START,
@@ -21,8 +21,7 @@ from skillfocus.figures.trajectories import (
     draw_skills,
     skills_figure,
 )
-from skillfocus.render import icons
-from skillfocus.render.icons import PALETTES, PLATE_LETTER, plate_colour
+from skillfocus.render.icons import ICONS, PALETTES, PLATE_LETTER, plate_color
 from skillfocus.worlds.maps import make_map
 
 
@@ -77,8 +76,8 @@ def test_the_start_is_a_filled_cell_and_the_end_a_dot(fetch):
         assert points_of(path)[-1].tolist() == points_of(end)[0].tolist()
 
 
-def colour_at(panel, row, column):
-    """The colour of a panel's map at a place, in cells from its top left corner."""
+def color_at(panel, row, column):
+    """The color of a panel's map at a place, in cells from its top left corner."""
     (shown,) = panel.images
     pixels = np.asarray(shown.get_array())
     (height, width), (left, right, bottom, top) = pixels.shape[:2], shown.get_extent()
@@ -93,13 +92,13 @@ def test_the_map_is_the_scene_in_cells():
     assert (panel.get_xlim(), panel.get_ylim()) == ((0, 13), (13, 0))
     floor, wall, tool = (
         *(PALETTES["light"][name] for name in ("floor", "wall")),
-        icons.TOOL[0].fill,
+        ICONS["tool"][0].fill,
     )
-    middle = [colour_at(panel, row + 0.4, column + 0.6) for row, column in world.tools]
+    middle = [color_at(panel, row + 0.4, column + 0.6) for row, column in world.tools]
     assert middle == [floor, tool, tool, tool]
-    assert colour_at(panel, 0.5, 12.5) == wall
+    assert color_at(panel, 0.5, 12.5) == wall
     row, column = world.map.cells[5]
-    assert colour_at(panel, row + 0.5, column + 0.5) == floor
+    assert color_at(panel, row + 0.5, column + 0.5) == floor
 
 
 def test_maps_are_fine_enough_for_print():
@@ -108,11 +107,11 @@ def test_maps_are_fine_enough_for_print():
     assert np.asarray(shown.get_array()).shape == (13 * 72, 13 * 72, 3)
 
 
-def test_kinds_of_a_custom_map_are_shown_by_letter_and_colour():
+def test_kinds_of_a_custom_map_are_shown_by_letter_and_color():
     world = make_map("room", text="K = pick-up $x^$\nmap:\n#####\n#..K#\n#####\n")
     panel = map_of(world, world.state())
-    assert colour_at(panel, 1.25, 3.5) == plate_colour(world, "K")
-    strip = {colour_at(panel, 1.5, 3 + share) for share in np.linspace(0.3, 0.7, 41)}
+    assert color_at(panel, 1.25, 3.5) == plate_color(world, "K")
+    strip = {color_at(panel, 1.5, 3 + share) for share in np.linspace(0.3, 0.7, 41)}
     assert PLATE_LETTER in strip
 
 

@@ -8,13 +8,13 @@ import numpy as np
 
 import skillfocus as sf
 from skillfocus.render import icons, raster
-from skillfocus.render.icons import PALETTES, THING_COLOURS
+from skillfocus.render.icons import ICONS, PALETTES, THING_COLORS
 from skillfocus.worlds.mud_world import MudWorld
 
 
-def test_every_thing_that_has_a_colour_has_an_icon_that_all_painters_understand():
-    assert set(THING_COLOURS) <= set(icons.ICONS)
-    for icon in icons.ICONS.values():
+def test_every_thing_that_has_a_color_has_an_icon_that_all_painters_understand():
+    assert set(THING_COLORS) <= set(ICONS)
+    for icon in ICONS.values():
         for shape in icon:
             assert re.fullmatch(r"([MLC][\d. -]+|Z)+", shape.path), shape
             assert (shape.stroke != "") == (shape.width > 0)
@@ -38,8 +38,8 @@ def test_path_data_is_parsed_into_outlines():
 
 def test_a_muddy_agent_has_another_icon():
     world = sf.make("MudWorld-v0")
-    assert icons.agent_icon(world, world.state(muddy=1)) == icons.MUDDY_AGENT
-    assert icons.agent_icon(world, world.state()) == icons.AGENT
+    assert ICONS[icons.agent_icon_name(world, world.state(muddy=1))] == ICONS["muddy agent"]
+    assert ICONS[icons.agent_icon_name(world, world.state())] == ICONS["agent"]
 
 
 def test_the_treasure_of_mud_world_stands_on_mud():

@@ -6,8 +6,8 @@ import numpy as np
 
 import skillfocus as sf
 from skillfocus.render import icons, raster, scene
-from skillfocus.render.icons import PALETTES
-from skillfocus.render.scene import PATH_WIDTH, mark_of_cell, path_points, places_in_table
+from skillfocus.render.icons import ICONS, PALETTES
+from skillfocus.render.scene import mark_of_cell, places_in_table
 from skillfocus.worlds.four_rooms import FourRooms
 from skillfocus.worlds.mud_world import MudWorld
 
@@ -18,29 +18,29 @@ def test_curves_end_where_they_should_and_bend():
     assert np.allclose(np.hypot(*(np.array(points) - 12).T), 6, atol=0.01)
 
 
-def colour_at(image, x, y):
+def color_at(image, x, y):
     return "#" + bytes(image.getpixel((x, y))).hex()
 
 
-def test_shapes_are_painted_in_their_order_and_in_the_themes_colours():
+def test_shapes_are_painted_in_their_order_and_in_the_themes_colors():
     for theme in ("light", "dark"):
         canvas = raster.Canvas(20, 10, 2.0, theme)
         square = icons.Shape("M0 0L8 0L8 8L0 8Z", "floor")
         inner = icons.Shape("M2 2L6 2L6 6L2 6Z", "#ff0000")
-        canvas.paint([scene.PlacedShape(0, 10, 1, shape) for shape in (square, inner)])
+        canvas.paint(scene.place((square, inner), 0, 10, 1))
         image = canvas.image()
         assert image.size == (40, 20)
-        assert colour_at(image, 2, 2) == PALETTES[theme]["page"]
-        assert colour_at(image, 22, 4) == PALETTES[theme]["floor"]
-        assert colour_at(image, 28, 10) == "#ff0000"
+        assert color_at(image, 2, 2) == PALETTES[theme]["page"]
+        assert color_at(image, 22, 4) == PALETTES[theme]["floor"]
+        assert color_at(image, 28, 10) == "#ff0000"
 
 
 def test_a_copy_can_be_painted_on_without_changing_the_original():
     canvas = raster.Canvas(10, 10, 1.0, "light")
     other = canvas.copy()
-    other.line([(0, 5), (10, 5)], "way", 4)
-    assert colour_at(canvas.image(), 5, 5) == PALETTES["light"]["page"]
-    assert colour_at(other.image(), 5, 5) == PALETTES["light"]["way"]
+    other.paint(scene.place((icons.Shape("M0 5L10 5", "", "way", 4),), 0, 0, 0))
+    assert color_at(canvas.image(), 5, 5) == PALETTES["light"]["page"]
+    assert color_at(other.image(), 5, 5) == PALETTES["light"]["way"]
 
 
 def test_a_state_image_is_the_scene_that_the_svg_shows():
@@ -56,8 +56,8 @@ def test_a_state_image_is_the_scene_that_the_svg_shows():
     stage = scene.Stage(world)
     canvas = raster.Canvas(stage.width, stage.height, scene.SCALE, "light")
     canvas.paint(stage.items(state, tracks=frozenset([cell])))
-    x, y = stage.centre((8, 3))
-    canvas.paint_icon(icons.MUDDY_AGENT, x - 12, y - 12)
+    x, y = stage.center((8, 3))
+    canvas.paint(scene.place(ICONS["muddy agent"], scene.WALK, x - 12, y - 12))
     assert (image.dtype, image.shape[2]) == (np.uint8, 3)
     assert np.array_equal(image, np.array(canvas.image()))
 
@@ -76,15 +76,11 @@ def test_state_images_show_what_the_page_does():
     (tool,) = (world.map.cells[p] for p in places_in_table(mdp)[world.space.index("tool_1")])
     assert world.map.glyph(tool) == "T"
     canvas = raster.Canvas(stage.width, stage.height, scene.SCALE, "light")
-    notes = {"tool_1": "✓ target", "position": "✗ side effect"}
-    canvas.paint(stage.items(last, notes, first, first=first, rings=[tool]))
-    points = [(x, y) for _, x, y in path_points(stage, [(1, 1), (1, 2)])]
-    canvas.line(points, "way", PATH_WIDTH)
-    x, y = stage.centre((1, 2))
-    canvas.paint_icon(icons.agent_icon(world, last), x - 12, y - 12)
+    canvas.paint(stage.items(last, first, ("tool_1",), rings=[tool]))
+    canvas.paint(stage.walk([first, last]))
     assert np.array_equal(drawn, np.array(canvas.image()))
-    centre_x, centre_y = stage.centre(tool)
-    edge = drawn[round(centre_y * scene.SCALE), round((centre_x + 11.9) * scene.SCALE)]
+    center_x, center_y = stage.center(tool)
+    edge = drawn[round(center_y * scene.SCALE), round((center_x + 11.9) * scene.SCALE)]
     assert "#" + bytes(edge).hex() == PALETTES["light"]["target"]
 
 

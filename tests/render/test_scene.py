@@ -7,15 +7,14 @@ import pytest
 
 import skillfocus as sf
 from drawings import muddy
-from skillfocus.render import icons, raster, scene
-from skillfocus.render.icons import BOX, plate_colour
+from skillfocus.render import raster, scene
+from skillfocus.render.icons import BOX, ICONS, plate_color
 from skillfocus.render.scene import (
     OFFSET,
     Stage,
     mark_of_cell,
     observed_tracks,
-    path_data,
-    path_points,
+    turned,
     wrap,
 )
 from skillfocus.worlds.four_rooms import FourRooms
@@ -55,10 +54,14 @@ def test_things_stand_in_their_cells_until_they_are_taken():
     cell = world.tools[1]
     before = shapes_at(stage.items(world.state()), cell, scene.THING)
     after = shapes_at(stage.items(world.state(tool_2=1)), cell, scene.THING)
-    assert tuple(item.shape for item in before) == icons.TOOL
+    assert tuple(item.shape for item in before) == ICONS["tool"]
     assert not any(item.faint for item in before)
     (outline,) = after
-    assert (outline.faint, outline.shape.path, outline.shape.fill) == (True, icons.TOOL[0].path, "")
+    assert (outline.faint, outline.shape.path, outline.shape.fill) == (
+        True,
+        ICONS["tool"][0].path,
+        "",
+    )
 
 
 def test_the_start_and_tracks_are_marked_below_things():
@@ -67,7 +70,7 @@ def test_the_start_and_tracks_are_marked_below_things():
     start, state = world.state(position=(8, 3)), world.state(position=(8, 5))
     items = stage.items(state, start=start, tracks=frozenset([(8, 4)]))
     assert tuple(i.shape for i in shapes_at(items, (8, 3), scene.THING)) == scene.START
-    assert tuple(i.shape for i in shapes_at(items, (8, 4), scene.THING)) == icons.TRACKS
+    assert tuple(i.shape for i in shapes_at(items, (8, 4), scene.THING)) == ICONS["tracks"]
     assert shapes_at(items, (8, 5), scene.THING) == []
     assert [item.layer for item in items] == sorted(item.layer for item in items)
 
@@ -88,7 +91,7 @@ def test_kinds_of_a_custom_map_are_plates_with_their_letter():
     letters = {i.text: (i.x, i.anchor) for i in items if isinstance(i, scene.TextLine)}
     assert letters == {"K": (1.5 * BOX, "middle"), "L": (2.5 * BOX, "middle")}
     fills = [shapes_at(items, (1, c), scene.THING)[0].shape.fill for c in (1, 2)]
-    assert fills == [plate_colour(world, "K"), plate_colour(world, "L")]
+    assert fills == [plate_color(world, "K"), plate_color(world, "L")]
     assert len(set(fills)) == 2
 
 
@@ -110,7 +113,7 @@ def test_captions_have_room_between_map_and_cards():
     stage = scene.Stage(world, captions=[caption])
     assert stage.height == scene.Stage(world).height + 4 * scene.LINE_HEIGHT + 6
     lines = [i for i in stage.items(world.state(), caption=caption) if i.layer == scene.TEXT][:4]
-    assert [line.colour for line in lines] == ["ink", "faint", "faint", "faint"]
+    assert [line.color for line in lines] == ["ink", "faint", "faint", "faint"]
     assert all(13 * BOX < line.y < stage.height for line in lines)
     assert lines[3].text.endswith("…")
 
@@ -130,7 +133,7 @@ def test_tracks_lie_where_a_muddy_agent_went():
     assert [sorted(cells) for cells in made[:7]] == [[]] * 7
     assert made[7] == {(3, 6)}
     assert made[8] == made[9] == {(3, 6), (3, 7)}
-    assert run._repr_html_().count(icons.TRACKS[0].path) == 2
+    assert run._repr_html_().count(ICONS["tracks"][0].path) == 2
 
 
 def test_tracks_that_were_there_before_are_known_once_the_agent_steps_on_them():
@@ -140,21 +143,31 @@ def test_tracks_that_were_there_before_are_known_once_the_agent_steps_on_them():
 
 
 def test_the_way_back_runs_beside_the_way_out():
-    stage = Stage(sf.make("FourRooms-v0"))
-    cells = [(1, 1), (1, 2), (1, 3), (1, 2), (1, 1)]
-    points = path_points(stage, cells)
-    assert [t for t, _, _ in points] == [0, 1, 2, 2, 3, 4]
-    at = {t: (x / BOX, y / BOX) for t, x, y in points[:2]}
-    back = {t: (x / BOX, y / BOX) for t, x, y in points[-2:]}
-    assert at[0] == pytest.approx((1.5 - OFFSET, 1.5 - OFFSET))
-    assert back[4] == pytest.approx((1.5 + OFFSET, 1.5 + OFFSET))
-    assert path_data(stage, cells).count("L") == 5
-    assert path_data(stage, [(1, 1)] * 3) == ""
+    """By hand: two cells to the right and back; rows become y, columns x."""
+    cells = np.array([(3.0, 0.0), (3, 1), (3, 2), (3, 1), (3, 0)])
+    times, x, y = turned(cells, 0.1)
+    assert times.tolist() == [0, 1, 2, 2, 3, 4]
+    assert x == pytest.approx([0.4, 1.4, 2.4, 2.6, 1.6, 0.6])
+    assert y == pytest.approx([3.4] * 3 + [3.6] * 3)
+    times, x, y = turned(cells[:3], 0.1)  # no way back
+    assert times.tolist() == [0, 1, 2]
+    assert x == pytest.approx([0.4, 1.4, 2.4])
 
 
-def test_one_way_has_one_line():
-    stage = Stage(sf.make("FourRooms-v0"))
-    assert [t for t, _, _ in path_points(stage, [(1, 1), (1, 2), (2, 2)])] == [0, 1, 2]
+def test_the_line_along_a_walk_grows_with_the_agent_at_its_end():
+    world = sf.make("FourRooms-v0")
+    stage = Stage(world)
+    path = [world.state(position=(1, c)) for c in (1, 2, 3, 2, 1)]
+    for time, corners, column in ((None, 6, 1), (1, 2, 2), (1.5, 3, 2.5), (2.5, 5, 2.5)):
+        line, *agent = stage.walk(path, time)
+        points = raster.outlines(line.shape.path)[0][0]
+        assert len(points) == corners
+        side = -OFFSET if time in (1, 1.5) else OFFSET
+        (x, y), here = points[-1], agent[0]
+        assert (y / BOX, x / BOX) == pytest.approx((1.5 + side, column + 0.5 + side), abs=1e-3)
+        assert (here.y / BOX, here.x / BOX) == (1, column)
+        assert tuple(shape.shape for shape in agent) == ICONS["agent"]
+    assert [shape.shape for shape in stage.walk(path[:1] * 3)] == [*ICONS["agent"]]
 
 
 def test_every_cell_that_can_be_tracked_has_its_mark():

@@ -9,11 +9,11 @@ import pytest
 import skillfocus as sf
 from drawings import HOSTILE, LEFT, RIGHT, SVG, Angles, Lamps, Tags, agent_at, fetch, parsed, walk
 from skillfocus.render import icons, scene
-from skillfocus.render.icons import PALETTES
+from skillfocus.render.icons import ICONS, PALETTES
 from skillfocus.render.svg import state_svg
 from skillfocus.rollout import Trajectory
 
-WRENCH = icons.TOOL[0]
+WRENCH = ICONS["tool"][0]
 
 
 @pytest.mark.parametrize("name", ["FourRooms-v0", "ForageWorld-v0", "MudWorld-v0"])
@@ -37,9 +37,9 @@ def test_what_is_taken_leaves_an_outline():
 def test_a_treasure_lies_in_mud_and_a_muddy_agent_looks_muddy():
     world = sf.make("MudWorld-v0")
     clean, dirty = world.state()._repr_html_(), world.state(muddy=1)._repr_html_()
-    assert clean.count(icons.MUD[1].path) == sum(row.count("M") for row in world.map.rows) + 1
-    assert icons.MUDDY_AGENT[2].path in dirty
-    assert icons.MUDDY_AGENT[2].path not in clean
+    assert clean.count(ICONS["mud"][1].path) == sum(row.count("M") for row in world.map.rows) + 1
+    assert ICONS["muddy agent"][2].path in dirty
+    assert ICONS["muddy agent"][2].path not in clean
 
 
 def test_names_that_try_to_be_more_are_text():

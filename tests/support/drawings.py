@@ -54,7 +54,7 @@ def walk(world, moves, targets=(), start=None, skill=3):
 
 
 def fetch():
-    """From a tool's neighbour to the tool and back."""
+    """From a tool's neighbor to the tool and back."""
     world = sf.make("FourRooms-v0")
     return walk(world, [RIGHT, LEFT, LEFT], ["tool_1"], world.state(position=(5, 4)))
 

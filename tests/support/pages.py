@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import zlib
+
+import numpy as np
+
 import skillfocus as sf
 from skillfocus.viewer.payload import SkillSetView
 
@@ -57,7 +62,7 @@ def map_image(page):
 
 
 def pixel(page, world, row, column):
-    """The colour of a map's first panel at a place, in cells from its top left corner."""
+    """The color of a map's first panel at a place, in cells from its top left corner."""
     settle(page)
     rows = world.map.rows
     found = page.evaluate(
@@ -77,3 +82,9 @@ def click_cell(page, cell, world, panel=0):
         box["x"] + (cell[1] + 0.5) * box["width"] / len(rows[0]),
         box["y"] + (cell[0] + 0.5) * box["height"] / len(rows),
     )
+
+
+def unpacked(blob: dict) -> np.ndarray:
+    """The array that `pack_array` has packed, flat."""
+    kinds = {"u8": np.uint8, "u16": np.uint16, "i32": np.int32, "f32": np.float32}
+    return np.frombuffer(zlib.decompress(base64.b64decode(blob["data"])), kinds[blob["type"]])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -12,13 +10,16 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp
 
 import skillfocus as sf
+from neural_skills import untrained_actor
 from pages import READY, quick, settle, values_shown
 from skillfocus.errors import UserError
 from skillfocus.progress import no_progress
-from skillfocus.viewer import payload
-from skillfocus.viewer.page import view_continuous, write_page
-from skillfocus.viewer.payload import page_data
-from skillfocus.viewer.recordings import ContinuousRollouts, record_rollouts
+from skillfocus.rollout import Rollouts
+from skillfocus.skills.policy import Policy, Traced
+from skillfocus.viewer import recordings
+from skillfocus.viewer.page import view, write_page
+from skillfocus.viewer.payload import MAX_REAL_SKILLS, SkillSetView, page_data
+from skillfocus.viewer.recordings import RecordedWorld, record
 from skillfocus.worlds.jax.dusdi.worlds import Gunner, Particles
 from skillfocus.worlds.jax.two_rooms import TwoRooms
 
@@ -26,25 +27,48 @@ TARGETS = (("agent",), ("box", "lamp"), ())
 LAST = jnp.array([[0.1, 0.0, -1.0, 0.0], [0.0, 0.1, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0]])
 
 
-def act(skill, key, first, now):
+class Traveling(Policy):
+    """Skills as a function in JAX: `act(weights, skill, key)`."""
+
+    def __init__(self, n_skills, act, weights=None):
+        self.context_variables, self._traced = ((),) * n_skills, Traced(weights, act)
+
+    def trace(self):
+        return self._traced._replace(
+            act=lambda weights, skill, mode, start, values, seen, step, key: self._traced.act(
+                weights, skill, key
+            )
+        )
+
+    def actions(self, skill, starts, states, mode=0):
+        raise NotImplementedError
+
+
+def travelers(world=None, steps=20):
     """Go right; go up with the box and turn; stay."""
-    del key, first, now
-    return LAST[skill]
+    policy = Traveling(3, lambda weights, skill, key: weights[skill], LAST)
+    return sf.Skills(world or TwoRooms(), policy, TARGETS, steps)
 
 
 @pytest.fixture(scope="module")
-def rollouts():
-    return record_rollouts(TwoRooms(), act, TARGETS, seed=0, n_starts=4, steps=20)
+def skills():
+    return travelers()
+
+
+@pytest.fixture(scope="module")
+def values(skills):
+    """[n_skills, n_starts, T + 1, width]"""
+    return np.stack([done.values for done in record(skills)])
 
 
 @pytest.fixture
-def opened(page, rollouts, tmp_path):
+def opened(page, skills, values, tmp_path):
     """A page of two sets, not moving."""
-    other = ContinuousRollouts(
-        rollouts.world, rollouts.values[:1, :2, :6], (("agent",),), ("short",), label="other"
-    )
+    some = np.zeros(2, np.int64)
+    short = Rollouts(values[0, :2, :6], np.zeros((2, 5, 4)), some.astype(np.int32) + 5, some, some)
+    other = SkillSetView(skills[[0]], "other", rollouts=[short])
     page.emulate_media(reduced_motion="reduce")
-    page.goto(view_continuous([rollouts, other], tmp_path / "page.html").as_uri())
+    page.goto(write_page([skills, other], tmp_path / "page.html").as_uri())
     page.wait_for_selector(READY)
     return page
 
@@ -55,32 +79,59 @@ def changes_shown(page, panel):
     return {row.locator("th").inner_text(): row.locator("td").last.inner_text() for row in rows}
 
 
-def test_rollouts_begin_at_shared_starts_and_follow_the_world(rollouts):
-    world = rollouts.world
-    assert rollouts.values.shape == (3, 4, 21, 6)
-    assert (rollouts.values[:, :, 0] == rollouts.values[:1, :, 0]).all()
-    assert len(np.unique(rollouts.values[0, :, 0], axis=0)) == 4
-    state = rollouts.values[0, 2, 7]
-    after = world.step(jax.random.key(0), jnp.asarray(state), LAST[0])
-    np.testing.assert_allclose(after, rollouts.values[0, 2, 8], atol=1e-6)
-    assert (rollouts.values[2] == rollouts.values[2, :, :1]).all()
-    again = record_rollouts(world, act, TARGETS, seed=0, n_starts=4, steps=20)
-    assert (again.values == rollouts.values).all()
-    assert record_rollouts(world, act, TARGETS, seed=1).values.shape == (3, 8, 61, 6)
+def test_rollouts_begin_at_shared_starts_and_follow_the_world(skills, values):
+    assert values.shape == (3, 4, 21, 6)
+    assert (values[:, :, 0] == values[:1, :, 0]).all()
+    assert len(np.unique(values[0, :, 0], axis=0)) == 4
+    after = skills.world.step(jax.random.key(0), jnp.asarray(values[0, 2, 7]), LAST[0])
+    np.testing.assert_allclose(after, values[0, 2, 8], atol=1e-6)
+    assert (values[2] == values[2, :, :1]).all()
+    again = np.stack([done.values for done in record(travelers())])
+    assert (again == values).all()
 
 
-def test_document(rollouts):
-    data, policies = page_data([rollouts], no_progress)
-    assert data["worlds"][0]["variables"][1] == {
-        "name": "box", "labels": [], "points": None, "first": 2, "size": 2, "scale": 5**0.5,
+def test_document(skills, values):
+    data, policies = page_data([SkillSetView(skills, "a")], no_progress)
+    (world,), (one,) = data["worlds"], data["sets"]
+    assert world["variables"][1] == {
+        "name": "box", "labels": [], "points": None, "scale": 5**0.5,
     }  # fmt: skip
-    (one,) = data["sets"]
+    assert world["real"]["places"][1] == [2, 2]
+    assert world["nStates"] == 4 + len(np.unique(values[:, :, 1:].reshape(-1, 6), axis=0))
     assert one["targets"] == [[0], [1, 3], []]
-    assert one["rollouts"] == {
-        "titles": ["skill 0", "skill 1", "skill 2"], "first": 4, "nStarts": 4, "nSteps": 20,
-    }  # fmt: skip
-    assert data["worlds"][0]["nStates"] == 4 + 3 * 4 * 21
-    assert policies == [[]]
+    assert one["titles"] == ["skill 0", "skill 1", "skill 2"]
+    assert one["starts"] == [0, 1, 2, 3]
+    assert (one["effects"], one["reaches"]) == ([], [])
+    assert [set(policy) for policy in policies[0]] == [{"states", "actions", "counts"}] * 3
+
+
+def test_states_are_told_apart_by_what_policies_see_and_starts_by_their_number():
+    world = Gunner()
+    policy = Traveling(1, lambda weights, skill, key: jnp.zeros(len(world.action_low)))
+    skills = sf.Skills(world, policy, ((world.goals[0],),), 3)
+    (done,) = record(skills)
+    told = RecordedWorld([(skills, [done])])
+    assert told.values.shape[1] == world.space.width
+    assert told.observations is not None
+    assert done.observations is not None
+    assert told.observations.shape == (len(told.values), world.observation_size)
+    assert len(np.unique(done.starts, axis=0)) == 1
+    assert told.starts == [[0, 1, 2, 3]]
+    seen = np.concatenate([done.values, done.observations], axis=2)
+    later = np.unique(seen[:, 1:].reshape(-1, seen.shape[2]), axis=0)
+    assert len(told.values) == 4 + len(later)
+
+
+def test_skills_of_an_actor_are_called_by_their_components():
+    skills = untrained_actor()
+    data, _ = page_data([SkillSetView(skills, "a")], no_progress)
+    assert len(data["sets"][0]["titles"]) == min(len(skills), MAX_REAL_SKILLS)
+    assert data["sets"][0]["titles"][:3] == ["agent 0", "agent 1", "agent 2"]
+    assert data["sets"][0]["titles"][-1] == "leave everything"
+    many = untrained_actor(targets={"agent": 70})
+    (shown,), _ = page_data([SkillSetView(many, "a")], no_progress)[0]["sets"], None
+    assert len(shown["titles"]) == MAX_REAL_SKILLS
+    assert (shown["titles"][0], shown["titles"][-1]) == ("agent 0", "agent 69")
 
 
 @pytest.mark.parametrize("world", [Gunner(), Particles()], ids=lambda world: world.id)
@@ -93,31 +144,24 @@ def test_drawings_refer_to_observations(world):
     assert variables == set(world.space.names)
 
 
-def test_what_does_not_fit_is_refused(rollouts, tmp_path, monkeypatch):
-    world, values = rollouts.world, rollouts.values
-    wrong: list[tuple[tuple[Any, ...], str]] = [
-        ((values[0], TARGETS), r"must have the shape \[3 skills, starts, steps \+ 1, 6 numbers\]"),
-        ((values[:2], TARGETS), "must have the shape"),
-        ((values, TARGETS, ("one",)), "3 skills, but 1 titles"),
-        ((values, TARGETS, (), values[..., :2]), "observations of rollouts must have the shape"),
-        ((values * np.nan, TARGETS), "not finite"),
-        ((values, (("agnt",), (), ())), "did you mean 'agent'"),
+def test_what_does_not_fit_is_refused(skills, tmp_path, monkeypatch):
+    apart = [
+        done._replace(values=done.values + np.float32(done.skills[0])) for done in record(skills)
     ]
-    for arguments, reason in wrong:
-        with pytest.raises(UserError, match=reason):
-            ContinuousRollouts(world, *arguments)
-    with pytest.raises(UserError, match="no skills to show"):
-        view_continuous([], tmp_path / "page.html")
+    with pytest.raises(UserError, match="no start in common"):
+        write_page([SkillSetView(skills, rollouts=apart)], tmp_path / "page.html")
     with pytest.raises(UserError, match=r"ends in \.html"):
-        view_continuous(rollouts, tmp_path / "page.txt")
-    monkeypatch.setattr(payload, "MAX_NUMBERS", 100)
+        view(skills, tmp_path / "page.txt")
+    with pytest.raises(UserError, match="leave task and coverage out"):
+        view(skills, tmp_path / "page.html", coverage=True)
+    monkeypatch.setattr(recordings, "MAX_NUMBERS", 100)
     with pytest.raises(UserError, match="show fewer starts or skills"):
-        view_continuous(rollouts, tmp_path / "page.html")
+        view(skills, tmp_path / "page.html")
 
 
 @pytest.mark.slow
-def test_changes_are_those_of_the_recordings(opened, rollouts):
-    space = rollouts.world.space
+def test_changes_are_those_of_the_recordings(opened, skills, values):
+    space = skills.world.space
     assert opened.locator(".rollout h2").all_inner_texts() == [
         "skill 0 changes agent", "skill 1 changes box and lamp", "skill 2 leaves everything as it is",
     ]  # fmt: skip
@@ -126,7 +170,7 @@ def test_changes_are_those_of_the_recordings(opened, rollouts):
         settle(opened)
         opened.evaluate("t => skillfocus.app.seek(() => t)", t)
         for z in range(3):
-            change = space.change(rollouts.values[z, start, 0], rollouts.values[z, start, t])
+            change = space.change(values[z, start, 0], values[z, start, t])
             shown = changes_shown(opened, z)
             assert list(shown) == list(space.names)
             for name, expected in zip(space.names, change, strict=True):
@@ -147,14 +191,14 @@ def test_targets_and_sets_choose_what_is_shown(opened):
     assert opened.locator(".rollout").count() == 3
     opened.get_by_label("Skill set 1").select_option(label="other")
     settle(opened)
-    assert opened.locator(".rollout h2").all_inner_texts() == ["short changes agent"]
+    assert opened.locator(".rollout h2").all_inner_texts() == ["skill 0 changes agent"]
     assert opened.locator("#recorded-start option").count() == 2
     opened.evaluate("skillfocus.app.seek(() => 99)")
     assert opened.locator("#clock").inner_text() == "5 / 5"
 
 
 @pytest.mark.slow
-def test_a_skill_chosen_by_its_number_is_shown_alone_and_judged(opened, rollouts):
+def test_a_skill_chosen_by_its_number_is_shown_alone_and_judged(opened, skills, values):
     assert opened.locator(".chip[aria-pressed=true]").count() == 3
     assert not opened.locator(".verdict").is_visible()
     opened.locator(".chip").nth(1).click()
@@ -162,7 +206,7 @@ def test_a_skill_chosen_by_its_number_is_shown_alone_and_judged(opened, rollouts
     settle(opened)
     assert opened.locator(".rollout h2").all_inner_texts() == ["skill 1 changes box and lamp"]
     assert opened.locator(".chip[aria-pressed=true]").count() == 1
-    space, first, last = rollouts.world.space, *rollouts.values[1, 0, [0, 20]]
+    space, first, last = skills.world.space, *values[1, 0, [0, 20]]
     changed = [n for n, c in zip(space.names, space.change(first, last), strict=True) if c > 0.1]
     told = values_shown(opened)
     assert [name for name, row in told.items() if row[2] not in ("target", "as it was")] == changed
@@ -181,12 +225,12 @@ def test_a_skill_chosen_by_its_number_is_shown_alone_and_judged(opened, rollouts
 
 
 @pytest.mark.slow
-def test_worlds_of_every_kind_share_a_page(page, rollouts, four_rooms, tmp_path):
+def test_worlds_of_every_kind_share_a_page(page, skills, four_rooms, tmp_path):
     """A table, which the page simulates, and recordings in two real-valued worlds."""
-    shorter = ContinuousRollouts(TwoRooms(step_limit=7), rollouts.values, TARGETS)
+    shorter = travelers(TwoRooms(step_limit=7), 7)
     table = quick(four_rooms, sf.vic())
     page.emulate_media(reduced_motion="reduce")
-    page.goto(write_page([table, rollouts, shorter], tmp_path / "page.html").as_uri())
+    page.goto(write_page([table, skills, shorter], tmp_path / "page.html").as_uri())
     page.wait_for_selector(READY)
     assert page.locator("#worlds button").all_inner_texts() == [
         "FourRooms-v0", "TwoRooms-v0", "TwoRooms-v0",
@@ -209,7 +253,7 @@ def test_worlds_of_every_kind_share_a_page(page, rollouts, four_rooms, tmp_path)
 
 
 @pytest.mark.slow
-def test_the_agent_is_drawn_where_it_is_and_leaves_a_trail(opened, rollouts):
+def test_the_agent_is_drawn_where_it_is_and_leaves_a_trail(opened, skills, values):
     pixel = """([x, y]) => {
       const canvas = document.querySelector(".rollout .picture");
       const { scale } = skillfocus.app.panels[0].view.skills[0].drawing;
@@ -219,9 +263,9 @@ def test_the_agent_is_drawn_where_it_is_and_leaves_a_trail(opened, rollouts):
     opened.locator("#others").uncheck()
     settle(opened)
     opened.evaluate("skillfocus.app.seek(() => 20)")
-    first, last = (rollouts.values[0, 0, t, :2].astype(float).tolist() for t in (0, 20))
-    colour = opened.evaluate("skillfocus.model.world.real.colours[0]")
-    agent = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    first, last = (values[0, 0, t, :2].astype(float).tolist() for t in (0, 20))
+    color = opened.evaluate("skillfocus.model.world.real.colors[0]")
+    agent = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
     assert opened.evaluate(pixel, last)[:3] == agent
     middle = [(a + b) / 2 for a, b in zip(first, last, strict=True)]
     assert opened.evaluate(pixel, middle)[3] > 0
@@ -246,12 +290,11 @@ def test_playing(opened):
 def test_other_worlds_open(page, tmp_path, world):
     high = jnp.array(world.action_high)
 
-    def wander(skill, key, first, now):
-        del skill, first, now
+    def wander(weights, skill, key):
         return jax.random.uniform(key, high.shape, minval=-high, maxval=high)
 
-    recorded = record_rollouts(world, wander, [(world.goals[0],)], seed=0, n_starts=2, steps=10)
-    page.goto(view_continuous(recorded, tmp_path / "page.html").as_uri())
+    skills = sf.Skills(world, Traveling(1, wander), ((world.goals[0],),), 10)
+    page.goto(view(skills, tmp_path / "page.html").as_uri())
     page.wait_for_selector(READY)
     page.wait_for_function("() => skillfocus.model.t === 10")
     drawn = page.evaluate(

@@ -52,7 +52,7 @@ def test_tiles_make_the_picture_that_the_environment_draws(name):
     painter, (data, _) = environment_painter(world), frames.frames_data(world, mdp)
     for state in np.unique(np.linspace(0, mdp.n_states - 1, 20).astype(int)).tolist():
         drawn = painter(mdp.state(state)).astype(int)
-        assert np.abs(put_together(data, state) - drawn).max() <= 8, "a palette may round colours"
+        assert np.abs(put_together(data, state) - drawn).max() <= 8, "a palette may round colors"
         assert (painter(mdp.state(state)) == drawn).all(), "a state has one picture"
     different = {painter(mdp.state(s)).tobytes() for s in range(mdp.n_states)}
     assert len(different) > 10

@@ -238,6 +238,6 @@ def test_scattered_skills_have_modes_on_the_page_too(page, tmp_path):
     page.get_by_role("button", name="Chain").click()
     page.locator(".chip").nth(0).click()
     page.locator(".chip").nth(many).click()
-    page.get_by_label("Colouring").select_option("reward")
+    page.get_by_label("Coloring").select_option("reward")
     for _ in range(25):
         page.keyboard.press("ArrowRight")

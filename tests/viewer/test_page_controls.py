@@ -21,7 +21,7 @@ def test_a_link_is_the_exact_view(opened, rooms_page, browser):
     opened.get_by_label("skill 7, for tool_4").first.click()
     first_value(opened, "tool_1").select_option("1")
     opened.keyboard.press("a")
-    opened.get_by_label("Colouring").select_option("ends")
+    opened.get_by_label("Coloring").select_option("ends")
     opened.get_by_label("Ghosts").select_option("10")
     opened.keyboard.press("End")
     opened.keyboard.press("ArrowLeft")

@@ -25,16 +25,16 @@ pytestmark = pytest.mark.slow
 
 def test_what_is_drawn(opened, four_rooms):
     """A ring round what the skill is for, gone with another skill; every layer shows."""
-    colours = PALETTES["light"]
+    colors = PALETTES["light"]
     tool_1, tool_2 = four_rooms.tools[:2]
     opened.get_by_label("skill 1, for tool_1").first.click()
     opened.keyboard.press("Home")
-    assert pixel(opened, four_rooms, tool_1[0] + 0.5, tool_1[1]) == colours["target"]
-    assert pixel(opened, four_rooms, tool_2[0] + 0.5, tool_2[1]) != colours["target"]
+    assert pixel(opened, four_rooms, tool_1[0] + 0.5, tool_1[1]) == colors["target"]
+    assert pixel(opened, four_rooms, tool_2[0] + 0.5, tool_2[1]) != colors["target"]
     opened.get_by_label("skill 3, for tool_2").first.click()
-    assert pixel(opened, four_rooms, tool_2[0] + 0.5, tool_2[1]) == colours["target"]
-    assert pixel(opened, four_rooms, tool_1[0] + 0.5, tool_1[1]) != colours["target"]
-    assert pixel(opened, four_rooms, 0.5, 0.5) == colours["wall"]
+    assert pixel(opened, four_rooms, tool_2[0] + 0.5, tool_2[1]) == colors["target"]
+    assert pixel(opened, four_rooms, tool_1[0] + 0.5, tool_1[1]) != colors["target"]
+    assert pixel(opened, four_rooms, 0.5, 0.5) == colors["wall"]
     seen = {map_image(opened)}
     for key in ("a", "h", "h", "h", "g", "ArrowRight"):
         opened.keyboard.press(key)

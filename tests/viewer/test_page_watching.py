@@ -38,7 +38,7 @@ def test_choose_a_skill_click_a_start_play_to_the_end(page, rooms_page, focused_
 
 
 def test_verdicts(opened, focused_vic, four_rooms):
-    """Focused, as it says; and with a side effect, in words, not by colour alone."""
+    """Focused, as it says; and with a side effect, in words, not by color alone."""
     panel = opened.locator(".panel").first
     opened.get_by_label("skill 1, for tool_1").first.click()
     opened.keyboard.press("End")

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
+from pages import unpacked
 from skill_sets import make_skills
 from skillfocus.cli.commands import View
 from skillfocus.errors import UserError
@@ -26,11 +27,6 @@ from skillfocus.worlds.maps import make_map
 
 def data_of(page: str, part: str = "data"):
     return json.loads(re.search(rf'id="{part}">(.*?)</script>', page, re.S)[1])
-
-
-def unpacked(blob: dict) -> np.ndarray:
-    kinds = {"u8": np.uint8, "u16": np.uint16, "i32": np.int32, "f32": np.float32}
-    return np.frombuffer(zlib.decompress(base64.b64decode(blob["data"])), kinds[blob["type"]])
 
 
 def test_arrays_travel_whole():

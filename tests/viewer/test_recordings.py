@@ -9,13 +9,13 @@ pytest.importorskip("jax")
 
 import skillfocus as sf
 from neural_skills import neural_skills, small_room
-from pages import READY, click_cell, settle, values_shown
+from pages import READY, click_cell, settle, unpacked, values_shown
 from skillfocus.errors import UserError
 from skillfocus.progress import no_progress
 from skillfocus.skills.policy import Policy
 from skillfocus.viewer.page import export_rollout, view
 from skillfocus.viewer.payload import SkillSetView, page_data
-from skillfocus.viewer.recordings import RUNS, STARTS, RecordedWorld
+from skillfocus.viewer.recordings import RUNS, STARTS, RecordedWorld, record
 from skillfocus.worlds.jax.world import JaxWorld
 
 
@@ -24,43 +24,54 @@ def skills():
     return neural_skills(small_room(), sf.scattered(sf.focused(sf.vic())))
 
 
+def recorded_world(*sets):
+    return RecordedWorld([(skills, record(skills)) for skills in sets])
+
+
 @pytest.fixture(scope="module")
 def recorded(skills):
-    return RecordedWorld([skills])
+    return recorded_world(skills)
+
+
+def runs_of(recorded, z, place=0):
+    """The recorded runs of a skill: states and actions of each."""
+    packed = recorded.policies[place][z]
+    states, actions, counts = (unpacked(packed[name]) for name in ("states", "actions", "counts"))
+    ends = np.cumsum(counts)[:-1]
+    return list(zip(np.split(states, ends), np.split(actions, ends), strict=True))
 
 
 def test_runs_follow_the_skills_from_shared_starts(skills, recorded):
     world = skills.world
     assert tuple(recorded.values[0]) == world.showcase
     assert 1 < recorded.n_starts <= STARTS
+    assert recorded.starts == [list(range(recorded.n_starts))]
     assert len(np.unique(recorded.values, axis=0)) == len(recorded.values)
     for z in range(len(skills)):
-        runs = recorded.runs_of(skills, z)
+        runs = runs_of(recorded, z)
         assert len(runs) == recorded.n_starts * RUNS
-        for run in runs:
-            assert run.states[0] < recorded.n_starts
-            assert len(run.states) == len(run.actions) <= skills.step_limit + 1
-            values = recorded.values[run.states]
+        for states, actions in runs:
+            assert states[0] < recorded.n_starts
+            assert len(states) == len(actions) <= skills.step_limit + 1
+            values = recorded.values[states]
             start = tuple(values[0])
             possible = [
                 [skills.action(z, start, tuple(now), mode) for now in values]
                 for mode in range(int(skills.n_modes[z]))
             ]
-            told = [None if a == 4 else world.actions[a] for a in run.actions]
+            told = [None if a == 4 else world.actions[a] for a in actions]
             assert told in possible
-            if len(run.states) <= skills.step_limit:
+            if len(states) <= skills.step_limit:
                 assert told[-1] is None
             assert None not in told[:-1]
 
 
 def test_equal_sets_are_recorded_equally_and_share_states(skills, recorded):
-    again = RecordedWorld([skills, neural_skills(small_room(), seed=1)])
+    again = recorded_world(skills, neural_skills(small_room(), seed=1))
     assert (again.values[: len(recorded.values)] == recorded.values).all()
     for z in range(len(skills)):
-        for one, other in zip(
-            recorded.runs_of(skills, z), again.runs_of(skills, z), strict=True
-        ):  # fmt: skip
-            assert one.states.tolist() == other.states.tolist()
+        for one, other in zip(runs_of(recorded, z), runs_of(again, z), strict=True):
+            assert one[0].tolist() == other[0].tolist()
 
 
 def test_sets_of_one_world_share_it(skills):
@@ -89,7 +100,7 @@ def test_worlds_of_very_many_actions_are_refused():
             raise NotImplementedError
 
     with pytest.raises(UserError, match="up to 254 actions"):
-        RecordedWorld([sf.Skills(Many(), Nothing(), ((),), 3)])
+        RecordedWorld([(sf.Skills(Many(), Nothing(), ((),), 3), [])])
 
 
 def test_tasks_and_coverage_are_refused(skills, tmp_path):
@@ -131,7 +142,7 @@ def test_the_page_replays_recorded_runs(page, room_page, skills, recorded):
         for z in (0, 2, 4):
             page.locator(".panel button", has_text=str(z)).first.click()
             settle(page)
-            runs = [r for r in recorded.runs_of(skills, z) if r.states[0] == start]
+            runs = [states for states, _ in runs_of(recorded, z) if states[0] == start]
             shown = set()
             for seed in range(6):
                 page.fill("#seed", str(seed))
@@ -141,7 +152,7 @@ def test_the_page_replays_recorded_runs(page, room_page, skills, recorded):
                 states = page.evaluate(
                     "[...skillfocus.model.runs.values()][0].run.states.map((s) => Array.from(skillfocus.model.world.state(s)))"
                 )
-                assert states in [recorded.values[run.states].tolist() for run in runs]
+                assert states in [recorded.values[run].tolist() for run in runs]
                 shown.add(str(states))
                 table = values_shown(page)
                 last = skills.world.space.labels(states[-1])

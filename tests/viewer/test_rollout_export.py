@@ -31,7 +31,7 @@ def test_by_default_a_skill_does_what_it_is_for(focused_vic):
     [
         ({"slips": -1}, "slips is -1"),
         ({"slips": 2**32}, "below"),
-        ({"skill": 99}, "skill is 99; these skills are numbered 0 to 15"),
+        ({"skill": 99}, "no skill 99: skills are numbered 0 to 15"),
         ({"start": "tool_1=7"}, "tool_1 can be 0, 1"),
     ],
 )

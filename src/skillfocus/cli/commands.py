@@ -342,7 +342,7 @@ class Discover(JobOptions, DiscoveryOptions):
         self.explore_world()
         runs = self._runs(seeds, None if self.strength == "auto" else self.strength)
         if self.draw:
-            from skillfocus.figures.trajectories import check_drawable
+            from skillfocus.figures import check_drawable
 
             check_drawable(runs[0].make_world(), self.draw)
         store, curve = Store(self.out), None
@@ -360,7 +360,7 @@ class Discover(JobOptions, DiscoveryOptions):
         if len(records) > MAX_FILES_LISTED:
             say(f"… and {len(records) - MAX_FILES_LISTED} more in {store.folder}")
         if self.draw and runs[0] in records:
-            from skillfocus.figures.trajectories import draw_skills
+            from skillfocus.figures import draw_skills
             from skillfocus.skills.skills import Skills
 
             draw_skills(Skills.load(store.skills_path(runs[0]), runs[0].make_world()), self.draw)

@@ -13,10 +13,10 @@ from skillfocus.spaces import State
 from skillfocus.world import World
 from skillfocus.worlds.grid import Cell, GridWorld
 
-# -------------------- Every colour that pictures of worlds are drawn in
+# -------------------- Every color that pictures of worlds are drawn in
 #
-# Shapes name their colours: either a role of a theme ("floor", "target"; see `PALETTES`), resolved
-# when a picture is painted, or a CSS colour that is the same in every theme.
+# Shapes name their colors: either a role of a theme ("floor", "target"; see `PALETTES`), resolved
+# when a picture is painted, or a CSS color that is the same in every theme.
 
 PALETTES: dict[str, dict[str, str]] = {
     "light": {
@@ -30,18 +30,18 @@ PALETTES: dict[str, dict[str, str]] = {
         "way": "#6cb8ee", "start": "#47597a", "target": "#5fd38d", "side effect": "#ff7b86",
     },
 }  # fmt: skip
-"""Theme → role → colour. Both themes have the same roles; "way" is the path of a run."""
+"""Theme → role → color. Both themes have the same roles; "way" is the path of a run."""
 
-THING_COLOURS = {
+THING_COLORS = {
     "tool": "#e8528c", "resource": "#d2c42b", "plant": "#1f9c4b", "mud": "#70500f",
     "treasure": "#ffd60a", "puddle": "#aef0ef",
 }  # fmt: skip
-"""The main colour of each kind of thing that has an icon of its own."""
+"""The main color of each kind of thing that has an icon of its own."""
 
-PLATE_COLOURS = (
+PLATE_COLORS = (
     "#e8a33d", "#7b6fd0", "#4fb0a5", "#c96a6a", "#8fb04f", "#5b8fd9", "#b08fc7", "#a0887a",
 )  # fmt: skip
-"""Colours for the kinds that a custom map defines, by their place in its legend."""
+"""Colors for the kinds that a custom map defines, by their place in its legend."""
 
 PLATE_EDGE, PLATE_LETTER = "#3a3a3a", "#1b1b1b"
 """Outline of, and letter on, the plate that stands for such a kind."""
@@ -57,12 +57,12 @@ SHADES = {
     "skin": "#3f93d6", "skin edge": "#0b3954", "skin shine": "#a9d6f7", "pupil": "#0b2438",
     "eye": "#ffffff", "splash": "#6b4a12", "splash edge": "#432c06",
 }  # fmt: skip
-"""Further colours of the icons below, the same in every theme."""
+"""Further colors of the icons below, the same in every theme."""
 
 
-def plate_colour(world: GridWorld, glyph: str) -> str:
-    """Return the colour of the plate that stands for a glyph of a custom map's legend."""
-    return PLATE_COLOURS[list(world.legend).index(glyph) % len(PLATE_COLOURS)]
+def plate_color(world: GridWorld, glyph: str) -> str:
+    """Return the color of the plate that stands for a glyph of a custom map's legend."""
+    return PLATE_COLORS[list(world.legend).index(glyph) % len(PLATE_COLORS)]
 
 
 TRACKED = ","
@@ -82,7 +82,7 @@ class Shape(NamedTuple):
     path: str
     """Path data in units of the box."""
     fill: str = ""
-    """A role of a palette or a CSS colour; empty for no fill."""
+    """A role of a palette or a CSS color; empty for no fill."""
     stroke: str = ""
     """Likewise, for the outline."""
     width: float = 0.0
@@ -96,7 +96,7 @@ def disc(x: float, y: float, r: float, aspect: float = 1.0) -> str:
     """Return path data of a circle or an ellipse, as four Bézier curves.
 
     Args:
-        x, y: Its centre.
+        x, y: Its center.
         r: Half its width.
         aspect: Its height divided by its width.
     """
@@ -119,129 +119,106 @@ PLATE = (
 )
 """A square with rounded corners, for kinds of things without an icon of their own."""
 
-TOOL: Icon = (
-    Shape(
-        "M19.1 1.8L15.9 5L16.4 7.6L19 8.1L22.2 4.9C23.2 7.3 22.7 9.5 20.8 11.1C19.1 12.5 17.1 12.8"
-        " 15.2 12.3L7.9 19.6C5.5 22.1 1.9 18.5 4.4 16.1L11.7 8.8C11.2 6.9 11.5 4.9 12.9 3.2"
-        "C14.5 1.3 16.7 0.8 19.1 1.8Z",
-        THING_COLOURS["tool"], SHADES["tool edge"], 1.2,
-    ),
-    Shape("M13.6 8.9L7.6 14.9", "", SHADES["tool shine"], 1.3),
-    Shape(disc(6.2, 17.8, 1.1), SHADES["tool edge"]),
-)  # fmt: skip
-
-RESOURCE: Icon = (
-    Shape(
-        "M12 3.4C14.9 3.4 17 5.6 16.9 8.2C16.9 9.2 16.6 10 16.2 10.7C19.3 10.6 21.6 12.9 21.6 15.7"
-        "C21.6 18.6 19.4 20.8 16.6 20.8C14.7 20.8 13 19.9 12 18.3C11 19.9 9.3 20.8 7.4 20.8"
-        "C4.6 20.8 2.4 18.6 2.4 15.7C2.4 12.9 4.7 10.6 7.8 10.7C7.4 10 7.1 9.2 7.1 8.2"
-        "C7 5.6 9.1 3.4 12 3.4Z",
-        THING_COLOURS["resource"], SHADES["resource edge"], 1.2,
-    ),
-    Shape(disc(12, 8.4, 4.9), THING_COLOURS["resource"], SHADES["resource edge"], 1),
-    Shape(disc(7.4, 15.8, 4.9), THING_COLOURS["resource"], SHADES["resource edge"], 1),
-    Shape(disc(16.6, 15.8, 4.9), THING_COLOURS["resource"], SHADES["resource edge"], 1),
-    Shape(disc(10.4, 6.9, 1.3), SHADES["resource shine"]),
-    Shape(disc(5.8, 14.2, 1.3), SHADES["resource shine"]),
-    Shape(disc(15, 14.2, 1.3), SHADES["resource shine"]),
-    Shape(
-        "M12.3 4.2C12.6 2 14.6 0.9 17.3 1.2C16.9 3.4 14.9 4.6 12.3 4.2Z",
-        SHADES["resource leaf"],
-    ),
-)  # fmt: skip
-
-PLANT: Icon = (
-    Shape(
-        "M11 20.2C11.2 17 11 14.8 10.4 13.2C6 13.6 2.6 10.6 2.3 5.4C7 5.2 10.4 7.2 11.6 10.4"
-        "C12.3 5.8 15.8 2.6 21.6 2.8C22 8.6 18.6 12.6 13 12.7C13.1 15 13.1 17.6 13 20.2Z",
-        THING_COLOURS["plant"], SHADES["plant edge"], 1.1,
-    ),
-    Shape("M4.6 7.2C7.4 8 9.6 10 10.8 13", "", SHADES["plant vein"], 1),
-    Shape("M19.4 4.8C16 6.4 13.8 9 12.6 12.4", "", SHADES["plant vein"], 1),
-    Shape(
-        "M4.5 21.8C6 19.2 8.6 18.4 12 18.4C15.4 18.4 18 19.2 19.5 21.8Z",
-        SHADES["soil"], SHADES["soil edge"], 1,
-    ),
-)  # fmt: skip
-
-MUD: Icon = (
-    Shape(CELL, SHADES["mud base"]),
-    Shape(
-        "M1.5 7C3.5 4 8.5 3 11 5.2C13 7 10.4 9.6 7.4 9.6C4.4 9.8 0.4 9.4 1.5 7Z",
-        SHADES["mud pit"],
-    ),
-    Shape("M13 16.6C14.4 13.8 19.6 13 22 15.2C23.8 17 21 19.8 17.8 19.8C14.8 19.8 12 18.8 13 16.6Z",
-          SHADES["mud pit"]),
-    Shape(disc(17.8, 6.4, 2.3, 0.75), SHADES["mud pit"]),
-    Shape(disc(5.6, 17.4, 2.6, 0.75), SHADES["mud pit"]),
-    Shape("M3.6 6.4C5 5.2 7 4.8 8.6 5.2", "", SHADES["mud shine"], 1),
-    Shape("M15.2 15.8C16.6 14.8 18.4 14.6 20 15", "", SHADES["mud shine"], 1),
-    Shape(disc(12.4, 12.2, 0.8), SHADES["mud shine"]),
-    Shape(disc(21.2, 10.4, 0.6), SHADES["mud shine"]),
-    Shape(disc(9.8, 21, 0.7), SHADES["mud shine"]),
-)  # fmt: skip
-
-TREASURE: Icon = (
-    Shape(
-        "M2.4 10.6C2.4 6.4 4.8 4 8 4L16 4C19.2 4 21.6 6.4 21.6 10.6L21.6 19C21.6 20 21 20.6 20 20.6"
-        "L4 20.6C3 20.6 2.4 20 2.4 19Z",
-        THING_COLOURS["treasure"], SHADES["wood edge"], 1.4,
-    ),
-    Shape("M7.2 11.4L7.2 5.6C5.4 6 4.2 7.6 4.1 11.4Z", SHADES["wood"]),
-    Shape("M9.2 11.4L9.2 5.4L14.8 5.4L14.8 11.4Z", SHADES["wood"]),
-    Shape("M16.8 11.4L16.8 5.6C18.6 6 19.8 7.6 19.9 11.4Z", SHADES["wood"]),
-    Shape("M4.1 13.4L7.2 13.4L7.2 19L4.1 19Z", SHADES["wood"]),
-    Shape("M9.2 13.4L14.8 13.4L14.8 19L9.2 19Z", SHADES["wood"]),
-    Shape("M16.8 13.4L19.9 13.4L19.9 19L16.8 19Z", SHADES["wood"]),
-    Shape("M2.6 12.4L21.4 12.4", "", SHADES["wood edge"], 1.1),
-    Shape(
-        "M9.8 10.4L14.2 10.4L14.2 14C14.2 16.6 9.8 16.6 9.8 14Z",
-        SHADES["lock"], SHADES["wood edge"], 1,
-    ),
-    Shape(disc(12, 13, 1), SHADES["wood edge"]),
-)  # fmt: skip
-
-PUDDLE: Icon = (
-    Shape(CELL, SHADES["water"]),
-    Shape("M0 5C4 3.4 8 6.6 12 5C16 3.4 20 6.6 24 5", "", SHADES["wave"], 1.5),
-    Shape("M0 19C4 17.4 8 20.6 12 19C16 17.4 20 20.6 24 19", "", SHADES["wave"], 1.5),
-    Shape(disc(12, 12, 6.6, 0.5), "", SHADES["ripple"], 1.1),
-    Shape(disc(12, 12, 3, 0.5), "", SHADES["ripple"], 1.1),
+_BODY = (
+    (disc(12, 12, 10.4), "eye"),
+    (disc(12, 12, 9), "skin", "skin edge", 1.3),
 )
-
-TRACKS: Icon = (
-    Shape(disc(8.4, 14.6, 2.7, 1.45) + disc(15.6, 8.2, 2.7, 1.45), SHADES["track"]),
-    Shape(disc(8.4, 20.4, 1.8, 0.8) + disc(15.6, 14, 1.8, 0.8), SHADES["track"]),
+_FACE = (
+    (disc(8.7, 10.4, 2.5, 1.15), "eye"),
+    (disc(15.3, 10.4, 2.5, 1.15), "eye"),
+    (disc(9.2, 10.8, 1.25), "pupil"),
+    (disc(14.8, 10.8, 1.25), "pupil"),
+    ("M9 15.6C10.6 17.4 13.4 17.4 15 15.6", "", "eye", 1.4),
 )
-
-_BODY: Icon = (
-    Shape(disc(12, 12, 10.4), SHADES["eye"]),
-    Shape(disc(12, 12, 9), SHADES["skin"], SHADES["skin edge"], 1.3),
-)
-_FACE: Icon = (
-    Shape(disc(8.7, 10.4, 2.5, 1.15), SHADES["eye"]),
-    Shape(disc(15.3, 10.4, 2.5, 1.15), SHADES["eye"]),
-    Shape(disc(9.2, 10.8, 1.25), SHADES["pupil"]),
-    Shape(disc(14.8, 10.8, 1.25), SHADES["pupil"]),
-    Shape("M9 15.6C10.6 17.4 13.4 17.4 15 15.6", "", SHADES["eye"], 1.4),
-)
-_SHINE = Shape("M5.4 9C6.2 6.8 8 5.2 10.2 4.7", "", SHADES["skin shine"], 1.4)
-AGENT: Icon = (*_BODY, _SHINE, *_FACE)
-MUDDY_AGENT: Icon = (
-    *_BODY,
-    Shape(
-        "M3.2 11.8C4.6 13.4 6 12.8 7.2 14.2C8.4 15.6 9.6 13.4 11.4 14.2C13.2 15 13.6 13 15.6 13.6"
-        "C17.6 14.2 19.2 12.8 20.8 11.8C20.9 17 17 20.8 12 20.8C7 20.8 3.1 17 3.2 11.8Z",
-        SHADES["splash"], SHADES["splash edge"], 0.8,
+_SHAPES: dict[str, tuple[tuple, ...]] = {
+    "tool": (
+        ("M19.1 1.8L15.9 5L16.4 7.6L19 8.1L22.2 4.9C23.2 7.3 22.7 9.5 20.8 11.1C19.1 12.5 17.1 "
+         "12.8 15.2 12.3L7.9 19.6C5.5 22.1 1.9 18.5 4.4 16.1L11.7 8.8C11.2 6.9 11.5 4.9 12.9 "
+         "3.2C14.5 1.3 16.7 0.8 19.1 1.8Z", "tool", "tool edge", 1.2),
+        ("M13.6 8.9L7.6 14.9", "", "tool shine", 1.3),
+        (disc(6.2, 17.8, 1.1), "tool edge"),
     ),
-    Shape(disc(16.6, 6.2, 1.3) + disc(6.6, 7, 0.8) + disc(12.6, 5, 0.7), SHADES["splash"]),
-    *_FACE,
-)  # fmt: skip
-
-ICONS: dict[str, Icon] = {
-    "tool": TOOL, "resource": RESOURCE, "plant": PLANT, "mud": MUD, "treasure": TREASURE,
-    "puddle": PUDDLE, "tracks": TRACKS, "agent": AGENT, "muddy agent": MUDDY_AGENT,
+    "resource": (
+        ("M12 3.4C14.9 3.4 17 5.6 16.9 8.2C16.9 9.2 16.6 10 16.2 10.7C19.3 10.6 21.6 12.9 21.6 "
+         "15.7C21.6 18.6 19.4 20.8 16.6 20.8C14.7 20.8 13 19.9 12 18.3C11 19.9 9.3 20.8 7.4 "
+         "20.8C4.6 20.8 2.4 18.6 2.4 15.7C2.4 12.9 4.7 10.6 7.8 10.7C7.4 10 7.1 9.2 7.1 8.2C7 5.6 "
+         "9.1 3.4 12 3.4Z", "resource", "resource edge", 1.2),
+        (disc(12, 8.4, 4.9), "resource", "resource edge", 1),
+        (disc(7.4, 15.8, 4.9), "resource", "resource edge", 1),
+        (disc(16.6, 15.8, 4.9), "resource", "resource edge", 1),
+        (disc(10.4, 6.9, 1.3), "resource shine"),
+        (disc(5.8, 14.2, 1.3), "resource shine"),
+        (disc(15, 14.2, 1.3), "resource shine"),
+        ("M12.3 4.2C12.6 2 14.6 0.9 17.3 1.2C16.9 3.4 14.9 4.6 12.3 4.2Z", "resource leaf"),
+    ),
+    "plant": (
+        ("M11 20.2C11.2 17 11 14.8 10.4 13.2C6 13.6 2.6 10.6 2.3 5.4C7 5.2 10.4 7.2 11.6 10.4C12.3 "
+         "5.8 15.8 2.6 21.6 2.8C22 8.6 18.6 12.6 13 12.7C13.1 15 13.1 17.6 13 20.2Z",
+         "plant", "plant edge", 1.1),
+        ("M4.6 7.2C7.4 8 9.6 10 10.8 13", "", "plant vein", 1),
+        ("M19.4 4.8C16 6.4 13.8 9 12.6 12.4", "", "plant vein", 1),
+        ("M4.5 21.8C6 19.2 8.6 18.4 12 18.4C15.4 18.4 18 19.2 19.5 21.8Z", "soil", "soil edge", 1),
+    ),
+    "mud": (
+        (CELL, "mud base"),
+        ("M1.5 7C3.5 4 8.5 3 11 5.2C13 7 10.4 9.6 7.4 9.6C4.4 9.8 0.4 9.4 1.5 7Z", "mud pit"),
+        ("M13 16.6C14.4 13.8 19.6 13 22 15.2C23.8 17 21 19.8 17.8 19.8C14.8 19.8 12 18.8 13 16.6Z",
+         "mud pit"),
+        (disc(17.8, 6.4, 2.3, 0.75), "mud pit"),
+        (disc(5.6, 17.4, 2.6, 0.75), "mud pit"),
+        ("M3.6 6.4C5 5.2 7 4.8 8.6 5.2", "", "mud shine", 1),
+        ("M15.2 15.8C16.6 14.8 18.4 14.6 20 15", "", "mud shine", 1),
+        (disc(12.4, 12.2, 0.8), "mud shine"),
+        (disc(21.2, 10.4, 0.6), "mud shine"),
+        (disc(9.8, 21, 0.7), "mud shine"),
+    ),
+    "treasure": (
+        ("M2.4 10.6C2.4 6.4 4.8 4 8 4L16 4C19.2 4 21.6 6.4 21.6 10.6L21.6 19C21.6 20 21 20.6 20 "
+         "20.6L4 20.6C3 20.6 2.4 20 2.4 19Z", "treasure", "wood edge", 1.4),
+        ("M7.2 11.4L7.2 5.6C5.4 6 4.2 7.6 4.1 11.4Z", "wood"),
+        ("M9.2 11.4L9.2 5.4L14.8 5.4L14.8 11.4Z", "wood"),
+        ("M16.8 11.4L16.8 5.6C18.6 6 19.8 7.6 19.9 11.4Z", "wood"),
+        ("M4.1 13.4L7.2 13.4L7.2 19L4.1 19Z", "wood"),
+        ("M9.2 13.4L14.8 13.4L14.8 19L9.2 19Z", "wood"),
+        ("M16.8 13.4L19.9 13.4L19.9 19L16.8 19Z", "wood"),
+        ("M2.6 12.4L21.4 12.4", "", "wood edge", 1.1),
+        ("M9.8 10.4L14.2 10.4L14.2 14C14.2 16.6 9.8 16.6 9.8 14Z", "lock", "wood edge", 1),
+        (disc(12, 13, 1), "wood edge"),
+    ),
+    "puddle": (
+        (CELL, "water"),
+        ("M0 5C4 3.4 8 6.6 12 5C16 3.4 20 6.6 24 5", "", "wave", 1.5),
+        ("M0 19C4 17.4 8 20.6 12 19C16 17.4 20 20.6 24 19", "", "wave", 1.5),
+        (disc(12, 12, 6.6, 0.5), "", "ripple", 1.1),
+        (disc(12, 12, 3, 0.5), "", "ripple", 1.1),
+    ),
+    "tracks": (
+        (disc(8.4, 14.6, 2.7, 1.45) + disc(15.6, 8.2, 2.7, 1.45), "track"),
+        (disc(8.4, 20.4, 1.8, 0.8) + disc(15.6, 14, 1.8, 0.8), "track"),
+    ),
+    "agent": (
+        *_BODY,
+        ("M5.4 9C6.2 6.8 8 5.2 10.2 4.7", "", "skin shine", 1.4),
+        *_FACE,
+    ),
+    "muddy agent": (
+        *_BODY,
+        ("M3.2 11.8C4.6 13.4 6 12.8 7.2 14.2C8.4 15.6 9.6 13.4 11.4 14.2C13.2 15 13.6 13 15.6 "
+         "13.6C17.6 14.2 19.2 12.8 20.8 11.8C20.9 17 17 20.8 12 20.8C7 20.8 3.1 17 3.2 11.8Z",
+         "splash", "splash edge", 0.8),
+        (disc(16.6, 6.2, 1.3) + disc(6.6, 7, 0.8) + disc(12.6, 5, 0.7), "splash"),
+        *_FACE,
+    ),
 }  # fmt: skip
+"""Icon → its shapes: path data, fill, stroke and width, with the colors of the tables above."""
+
+
+def _shape(path: str, fill: str, stroke: str = "", width: float = 0.0) -> Shape:
+    colors = {"": "", **THING_COLORS, **SHADES}
+    return Shape(path, colors[fill], colors[stroke], width)
+
+
+ICONS = {name: tuple(_shape(*row) for row in rows) for name, rows in _SHAPES.items()}
 """Every icon by the kind of thing it shows; the agent has two looks."""
 GROUNDS = frozenset({"mud", "puddle"})
 """Kinds that fill their cell; everything else stands on the floor or on one of these."""
@@ -252,11 +229,11 @@ def glyph_icon(world: GridWorld, glyph: str) -> tuple[Icon, str]:
 
     Returns:
         The icon, and the letter to write on it. Kinds of things without an icon of their own are
-        a coloured plate with the glyph as its letter; the others have no letter.
+        a colored plate with the glyph as its letter; the others have no letter.
     """
-    if world.legend.get(glyph) in THING_COLOURS:
+    if world.legend.get(glyph) in THING_COLORS:
         return ICONS[world.legend[glyph]], ""
-    return (Shape(PLATE, plate_colour(world, glyph), PLATE_EDGE, 0.8),), glyph
+    return (Shape(PLATE, plate_color(world, glyph), PLATE_EDGE, 0.8),), glyph
 
 
 def ground_glyphs(world: GridWorld) -> dict[Cell, str]:
@@ -270,10 +247,5 @@ def ground_glyphs(world: GridWorld) -> dict[Cell, str]:
 
 
 def agent_icon_name(world: World, state: State) -> str:
-    """Return the key in `ICONS` of the agent's look in a state."""
+    """Return the key in `ICONS` of the agent's look in a state: splashed while it is muddy."""
     return "muddy agent" if world.space.labels(state).get("muddy") else "agent"
-
-
-def agent_icon(world: World, state: State) -> Icon:
-    """Return the agent's icon in a state: splashed with mud while it is muddy."""
-    return ICONS[agent_icon_name(world, state)]

@@ -7,24 +7,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
+from copy import copy
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from skillfocus.mdp import TabularMDP
-from skillfocus.render.icons import BOX, PALETTES, Icon, Point, agent_icon
+from skillfocus.render.icons import PALETTES, Point
 from skillfocus.render.scene import (
-    PATH_WIDTH,
     SCALE,
     Item,
     PlacedShape,
     Stage,
     TextLine,
-    card_notes,
     mark_of_cell,
-    path_points,
     places_in_table,
 )
 from skillfocus.spaces import State
@@ -56,8 +54,8 @@ class Canvas:
 
     def copy(self) -> Canvas:
         """Return a copy to paint on further."""
-        other = object.__new__(Canvas)
-        other._scale, other._palette, other._image = self._scale, self._palette, self._image.copy()
+        other = copy(self)
+        other._image = self._image.copy()
         other._pen = ImageDraw.Draw(other._image)
         return other
 
@@ -71,19 +69,14 @@ class Canvas:
             if isinstance(item, TextLine):
                 font = _font(round(item.size * self._scale), item.bold)
                 at = item.x * self._scale, item.y * self._scale
-                fill = self._palette.get(item.colour, item.colour)
+                fill = self._palette.get(item.color, item.color)
                 self._pen.text(at, item.text, fill=fill, font=font, anchor=ANCHORS[item.anchor])
             else:
                 self._paint_shape(item)
 
-    def paint_icon(self, icon: Icon, x: float, y: float) -> None:
-        """Paint an icon whose box has its top left corner at (x, y)."""
-        self.paint(PlacedShape(0, x, y, shape) for shape in icon)
-
-    def line(self, points: Sequence[Point], colour: str, width: float) -> None:
+    def _line(self, pixels: Sequence[Point], color: str, width: float) -> None:
         """Paint a line with round joins and caps."""
-        fill, wide = self._palette.get(colour, colour), width * self._scale
-        pixels = [(x * self._scale, y * self._scale) for x, y in points]
+        fill, wide = self._palette.get(color, color), width * self._scale
         self._pen.line(pixels, fill=fill, width=max(1, round(wide)))
         if wide > 2:
             for x, y in pixels:
@@ -91,15 +84,14 @@ class Canvas:
                 self._pen.ellipse((x - r, y - r, x + r, y + r), fill=fill)
 
     def _paint_shape(self, item: PlacedShape) -> None:
-        shape = item.shape
+        shape, scale = item.shape, self._scale
         for points, closed in outlines(shape.path):
-            moved = [(item.x + x, item.y + y) for x, y in points]
+            pixels = [((item.x + x) * scale, (item.y + y) * scale) for x, y in points]
             if shape.fill:
-                pixels = [(x * self._scale, y * self._scale) for x, y in moved]
                 self._pen.polygon(pixels, fill=self._palette.get(shape.fill, shape.fill))
             if shape.stroke:
-                line = [*moved, moved[0]] if closed else moved
-                self.line(line, shape.stroke, shape.width * (0.6 if item.faint else 1))
+                line = [*pixels, pixels[0]] if closed else pixels
+                self._line(line, shape.stroke, shape.width * (0.6 if item.faint else 1))
 
 
 class StateImages:
@@ -155,20 +147,14 @@ class StateImages:
         canvas, states = self._background.copy(), [self._values(each) for each in path]
         tracks = frozenset(cell for cell, mark in self._marks.items() if marked[mark])
         first = states[0] if len(states) > 1 else None
-        notes = {} if first is None else card_notes(self._world, first, values, targets)
         rings = [cell for name in targets for cell in self._places.get(name, ())]
-        items = stage.items(values, notes, first, tracks, first=first, rings=rings)
+        items = stage.items(values, first, targets, tracks=tracks, rings=rings)
         canvas.paint(items[len(stage.background) :])
-        if stage.grid is not None:
-            if first is not None:
-                points = path_points(stage, [stage.cell(each) for each in states])
-                canvas.line([(x, y) for _, x, y in points], "way", PATH_WIDTH)
-            x, y = stage.centre(stage.cell(values))
-            canvas.paint_icon(agent_icon(self._world, values), x - BOX / 2, y - BOX / 2)
+        canvas.paint(stage.walk(states if first is not None else [values]))
         return np.array(canvas.image(), dtype=np.uint8)
 
 
-@cache
+@lru_cache(4096)  # icons recur; the lines along paths do not
 def outlines(path: str) -> tuple[tuple[tuple[Point, ...], bool], ...]:
     """Return the outlines of path data with curves flattened to straight pieces.
 

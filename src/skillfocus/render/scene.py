@@ -1,9 +1,9 @@
 """What a picture of a state consists of: shapes and texts at places, whoever paints them.
 
-`Stage` lays out the pictures of one world and lists the items of a state; `svg` and `raster` paint
-them. A map is measured in boxes of 24 units; below it
+`Stage` lays out the pictures of one world and lists the items of a state and of the walk that led
+there; `svg` and `raster` paint them. A map is measured in boxes of 24 units; below it
 (or alone, where a world has no map) stand the caption and a card for every variable, that of the
-agent's position across the whole picture. Colours are roles of a palette or CSS colours.
+agent's position across the whole picture. Colors are roles of a palette or CSS colors.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from skillfocus.render.icons import (
     TRACKED,
     Icon,
     Shape,
+    agent_icon_name,
     disc,
     glyph_icon,
     ground_glyphs,
@@ -84,7 +85,7 @@ def text_width(text: str, size: float) -> float:
 
 SCALE = 28 / BOX
 """Pixels per unit: cells are 28 pixels wide."""
-GROUND, THING, CARD, TEXT = range(4)
+GROUND, THING, CARD, TEXT, WALK = range(5)
 """Layers, from the lowest."""
 PADDING, CARD_HEIGHT, GAP = 7.0, 33.0, 5.0
 NAME_SIZE, VALUE_SIZE, NOTE_SIZE, CAPTION_SIZE = 9.5, 13.0, 9.5, 10.5
@@ -94,13 +95,13 @@ LINE_HEIGHT = 14.0
 TARGET, TARGET_CHANGED, CHANGED = "target", "✓ target", "changed"
 CHANGED_SO_FAR, SIDE_EFFECT = "changed so far", "✗ side effect"
 """Notes on a card. What else is changed counts as a side effect only once the run is over."""
-NOTE_COLOURS = {
+NOTE_COLORS = {
     TARGET: "target", TARGET_CHANGED: "target", CHANGED_SO_FAR: "side effect",
     SIDE_EFFECT: "side effect", CHANGED: "way", "": "grid",
 }  # fmt: skip
-"""The role of each note's colour."""
+"""The role of each note's color."""
 PLAIN_NOTES = ("", CHANGED_SO_FAR)
-"""Notes whose cards get no coloured frame."""
+"""Notes whose cards get no colored frame."""
 
 START: Icon = (Shape("M1 1L23 1L23 23L1 23Z", "start", "way", 1.6),)
 """Where a run began. It shows around the agent, which often ends where it began."""
@@ -120,14 +121,14 @@ class PlacedShape(NamedTuple):
 
 
 class TextLine(NamedTuple):
-    """A line of text; its baseline starts, is centred or ends (`anchor`) at (x, y)."""
+    """A line of text; its baseline starts, is centered or ends (`anchor`) at (x, y)."""
 
     layer: int
     x: float
     y: float
     text: str
     size: float
-    colour: str
+    color: str
     anchor: str = "start"
     bold: bool = False
 
@@ -135,11 +136,16 @@ class TextLine(NamedTuple):
 Item = PlacedShape | TextLine
 
 
+def place(icon: Icon, layer: int, x: float, y: float) -> list[PlacedShape]:
+    """Return an icon whose box has its top left corner at (x, y)."""
+    return [PlacedShape(layer, x, y, shape) for shape in icon]
+
+
 class Paragraph(NamedTuple):
     """A paragraph of the caption below the map."""
 
     text: str
-    colour: str = "ink"
+    color: str = "ink"
 
 
 def card_notes(
@@ -212,51 +218,75 @@ class Stage:
     def _lines(self, caption: Sequence[Paragraph]) -> list[Paragraph]:
         width = self.width - 2 * GAP - 2
         return [
-            Paragraph(line, colour)
-            for text, colour in caption
+            Paragraph(line, color)
+            for text, color in caption
             for line in wrap(text, CAPTION_SIZE, width)
         ]
 
-    def centre(self, cell: Sequence[float]) -> tuple[float, float]:
-        """Return (x, y) of the centre of a cell (row, column), or of a point between cells."""
+    def center(self, cell: Sequence[float]) -> tuple[float, float]:
+        """Return (x, y) of the center of a cell (row, column), or of a point between cells."""
         return self.left + (cell[1] + 0.5) * BOX, (cell[0] + 0.5) * BOX
-
-    def cell(self, state: State) -> Cell:
-        """Return the agent's cell in a state; (0, 0) where there is no map."""
-        return self.grid.map.cells[state[0]] if self.grid else (0, 0)
 
     def items(
         self,
         state: State,
-        notes: Mapping[str, str] | None = None,
+        first: State | None = None,
+        targets: Sequence[str] = (),
+        over: bool = True,
         start: State | None = None,
         tracks: frozenset[Cell] = frozenset(),
         caption: Sequence[Paragraph] = (),
-        first: State | None = None,
         rings: Sequence[Cell] = (),
     ) -> list[Item]:
         """Return everything a picture shows but the agent and its path, the lowest layer first.
 
         Args:
             state: The state to draw.
-            notes: A note for some variables' cards (`card_notes`).
-            start: The state whose cell is marked as the start of the path, if any.
+            first: The first state of the run that led there, if any; cards say what has changed.
+            targets: The variables the run's skill is for.
+            over: Whether the run has ended.
+            start: The state whose cell is marked as the start of the path (default: `first`).
             tracks: Cells with tracks.
             caption: Paragraphs below the map.
-            first: The state whose position stands before the current one on its card.
             rings: Cells that are ringed: where the targets change.
         """
+        notes = {} if first is None else card_notes(self.world, first, state, targets, over)
+        start = first if start is None else start
         items: list[Item] = [*self.background]
         if self.grid is not None:
             items += self._things(self.grid, state, start, tracks)
         for row, column in rings:
-            at = self.left + column * BOX, float(row * BOX)
-            items += (PlacedShape(THING, *at, shape) for shape in RING)
-        for i, (line, colour) in enumerate(self._lines(caption)):
+            items += place(RING, THING, self.left + column * BOX, float(row * BOX))
+        for i, (line, color) in enumerate(self._lines(caption)):
             y = self._caption_at + i * LINE_HEIGHT
-            items.append(TextLine(TEXT, GAP + 1, y, line, CAPTION_SIZE, colour))
-        items += self._cards(state, state if first is None else first, notes or {})
+            items.append(TextLine(TEXT, GAP + 1, y, line, CAPTION_SIZE, color))
+        items += self._cards(state, state if first is None else first, notes)
         return sorted(items, key=lambda item: item.layer)
+
+    def walk(self, path: Sequence[State], time: float | None = None) -> list[PlacedShape]:
+        """Return the line along a path, and the agent at its end; nothing without a map.
+
+        Args:
+            path: The states along the path.
+            time: How many steps of it the agent has taken (default: all); between two steps it is
+                between two cells.
+        """
+        if self.grid is None:
+            return []
+        time = len(path) - 1 if time is None else time
+        cells = np.array([self.grid.map.cells[state[0]] for state in path], dtype=float)
+        times, x, y = turned(cells, OFFSET)
+        line = np.stack([x, y], axis=1)[times <= time]
+        if time % 1:
+            line = np.vstack([line, [np.interp(time, times, x), np.interp(time, times, y)]])
+        here = [float(np.interp(time, np.arange(len(path)), each)) for each in cells.T]
+        x, y = self.center(here)
+        icon = ICONS[agent_icon_name(self.world, path[int(time)])]
+        agent = place(icon, WALK, x - BOX / 2, y - BOX / 2)
+        if (line == line[0]).all():
+            return agent
+        data = "L".join(f"{self.left + x * BOX:g} {y * BOX:g}" for x, y in line.tolist())
+        return [PlacedShape(WALK, 0.0, 0.0, Shape(f"M{data}", "", "way", PATH_WIDTH)), *agent]
 
     @cached_property
     def background(self) -> list[PlacedShape]:
@@ -284,19 +314,18 @@ class Stage:
             original, now = grid.map.glyph(cell), grid.glyph_now(cell, state)
             ground = self._grounds.get(cell)
             if ground is not None:
-                yield from (PlacedShape(GROUND, *at, shape) for shape in ICONS[grid.legend[ground]])
+                yield from place(ICONS[grid.legend[ground]], GROUND, *at)
             if start is not None and cell == grid.map.cells[start[0]]:
-                yield from (PlacedShape(THING, *at, shape) for shape in START)
+                yield from place(START, THING, *at)
             if cell in tracks or (now == TRACKED and TRACKED not in grid.legend):
-                yield from (PlacedShape(THING, *at, shape) for shape in ICONS["tracks"])
+                yield from place(ICONS["tracks"], THING, *at)
             if original != now and original in grid.legend:
-                outline = glyph_icon(grid, original)[0][0]
-                yield PlacedShape(
-                    THING, *at, Shape(outline.path, "", outline.fill, 1.4), faint=True
-                )
+                whole = glyph_icon(grid, original)[0][0]
+                outline = Shape(whole.path, "", whole.fill, 1.4)
+                yield PlacedShape(THING, *at, outline, faint=True)
             if now in grid.legend and now != ground:
                 icon, letter = glyph_icon(grid, now)
-                yield from (PlacedShape(THING, *at, shape) for shape in icon)
+                yield from place(icon, THING, *at)
                 if letter:
                     x, y = at[0] + BOX / 2, at[1] + 16.6
                     yield TextLine(THING, x, y, letter, 13, PLATE_LETTER, "middle", True)
@@ -321,18 +350,18 @@ def _card_width(name: str, values: Sequence[object], times: int = 1) -> float:
     value = max(
         text_width(" → ".join([truncate(value)] * times), VALUE_SIZE) for value in values[:200]
     )
-    note = max(text_width(note, NOTE_SIZE) for note in NOTE_COLOURS)
+    note = max(text_width(note, NOTE_SIZE) for note in NOTE_COLORS)
     return 2 * PADDING + max(text_width(truncate(name), NAME_SIZE), value + 6 + note)
 
 
 def _card(x: float, y: float, width: float, name: str, value: str, note: str) -> Iterator[Item]:
-    frame, stroke = ("grid", 1.0) if note in PLAIN_NOTES else (NOTE_COLOURS[note], 1.6)
+    frame, stroke = ("grid", 1.0) if note in PLAIN_NOTES else (NOTE_COLORS[note], 1.6)
     yield PlacedShape(CARD, x, y, Shape(_plate(width, CARD_HEIGHT), "card", frame, stroke))
     yield TextLine(TEXT, x + PADDING, y + 12, truncate(name), NAME_SIZE, "faint")
     yield TextLine(TEXT, x + PADDING, y + 27, value, VALUE_SIZE, "ink", bold=True)
     if note:
-        right, colour = x + width - PADDING, NOTE_COLOURS[note]
-        yield TextLine(TEXT, right, y + 27, note, NOTE_SIZE, colour, "end")
+        right, color = x + width - PADDING, NOTE_COLORS[note]
+        yield TextLine(TEXT, right, y + 27, note, NOTE_SIZE, color, "end")
 
 
 def _square(row: int, column: int) -> str:
@@ -355,36 +384,29 @@ def _plate(width: float, height: float, r: float = 5.0) -> str:
 # What pictures know of a run on a map: the line along its cells, and the tracks it left
 
 OFFSET = 0.11
-"""How far beside the cells' centres a path runs, in cells, so that the way back shows."""
+"""How far beside the cells' centers a path runs, in cells, so that the way back shows."""
 MAX_PLACES = 4
 """A variable that changes in more cells of a map than these has no place to be marked."""
 PATH_WIDTH = 2.6
 """Stroke width of a path, in units of a picture."""
 
 
-def path_points(stage: Stage, cells: Sequence[Cell]) -> list[tuple[int, float, float]]:
-    """Return the corners of the line along a path, the way back a little beside the way out.
+def turned(cells: np.ndarray, aside: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the line along a path on a map, with the way back drawn beside the way out.
+
+    The path turns at the cell that is farthest from its first; both halves pass through it.
 
     Args:
-        stage: The layout of the picture.
-        cells: The cell at each time.
+        cells: Rows and columns, float [n_steps + 1, 2].
+        aside: Offset of either half from the middle of the cells.
 
     Returns:
-        (time, x, y) of each corner. Both ways pass through the farthest cell, which therefore
-        occurs twice.
+        The time of each corner, and its x and y, in cells.
     """
-    distances = [abs(cell[0] - cells[0][0]) + abs(cell[1] - cells[0][1]) for cell in cells]
-    turn = distances.index(max(distances))
-    out = [(t, cell, -OFFSET) for t, cell in enumerate(cells[: turn + 1])]
-    back = [(t, cell, OFFSET) for t, cell in enumerate(cells) if t >= turn] if turn else []
-    both = out + (back if len(back) > 1 else [])
-    return [(t, *stage.centre((r + offset, c + offset))) for t, (r, c), offset in both]
-
-
-def path_data(stage: Stage, cells: Sequence[Cell]) -> str:
-    """Return the same line as path data; empty if the path stays in one place."""
-    corners = [f"{x:g} {y:g}" for _, x, y in path_points(stage, cells)]
-    return f"M{'L'.join(corners)}" if len(set(corners)) > 1 else ""
+    turn, last = int(np.abs(cells - cells[0]).sum(axis=1).argmax()), len(cells) - 1
+    out, back = np.arange(turn + 1), np.arange(turn, last + 1 if 0 < turn < last else turn)
+    y, x = np.concatenate([cells[out] + 0.5 - aside, cells[back] + 0.5 + aside]).T
+    return np.concatenate([out, back]), x, y
 
 
 def observed_tracks(world: World, states: Sequence[State]) -> list[frozenset[Cell]]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from xml.sax.saxutils import escape
 
-from skillfocus.render.icons import BOX, PALETTES, Icon, Shape, agent_icon
+from skillfocus.render.icons import PALETTES, Shape
 from skillfocus.render.scene import (
-    NOTE_COLOURS,
-    PATH_WIDTH,
+    NOTE_COLORS,
     SCALE,
     TARGET,
     Item,
@@ -19,7 +18,6 @@ from skillfocus.render.scene import (
     TextLine,
     card_notes,
     observed_tracks,
-    path_data,
     truncate,
 )
 from skillfocus.rollout import Trajectory
@@ -30,8 +28,8 @@ from skillfocus.worlds.grid import GridWorld
 FAINT_OPACITY = 0.55
 MAX_TABLE_VALUE = 60
 """Characters of a value in a trajectory's table."""
-VERDICT_COLOURS = {"✓": "target", "✗": "side effect"}
-"""The role of a verdict's colour, by its sign."""
+VERDICT_COLORS = {"✓": "target", "✗": "side effect"}
+"""The role of a verdict's color, by its sign."""
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -59,20 +57,11 @@ def state_svg(
         theme: "light", "dark", or "auto": what the reader's browser prefers.
         cards: Whether to draw the cards.
     """
-    stage = Stage(world, cards)
-    path = [*path] or [state]
-    moved = len(path) > 1
-    notes = card_notes(world, path[0], state, targets) if moved else {}
-    tracks = observed_tracks(world, path)[-1]
-    items = stage.items(state, notes, path[0] if moved else None, tracks, (), path[0])
-    body = [items_svg(items, theme)]
-    if stage.grid is not None:
-        line = path_data(stage, [stage.cell(each) for each in path])
-        if line:
-            body.append(shape_svg(Shape(line, "", "way", PATH_WIDTH), theme))
-        x, y = stage.centre(stage.cell(state))
-        body.append(icon_svg(agent_icon(world, state), x - BOX / 2, y - BOX / 2, theme))
-    return document(stage, "".join(body), theme, f"{world.id}: {describe_state(world, state)}")
+    stage, path = Stage(world, cards), [*path] or [state]
+    first = path[0] if len(path) > 1 else None
+    items = stage.items(state, first, targets, tracks=observed_tracks(world, path)[-1])
+    title = f"{world.id}: {describe_state(world, state)}"
+    return document(stage, [*items, *stage.walk(path)], theme, title)
 
 
 def state_html(state: WorldState) -> str:
@@ -95,7 +84,7 @@ def trajectory_html(trajectory: Trajectory) -> str:
     rows = []
     for name in world.space.names:
         note = notes.get(name, "")
-        kind = _dashed(NOTE_COLOURS[note]) if note else "faint"
+        kind = _dashed(NOTE_COLORS[note]) if note else "faint"
         word = {"": "as it was", TARGET: "target, as it was"}.get(note, note)
         before, after = (escape_text(truncate(each[name], MAX_TABLE_VALUE)) for each in labels)
         rows.append(
@@ -103,7 +92,7 @@ def trajectory_html(trajectory: Trajectory) -> str:
             f"<td>{before}</td><td>→</td><td>{after}</td><td>{word}</td></tr>"
         )
     verdict = trajectory.verdict
-    kind = _dashed(VERDICT_COLOURS.get(verdict[0], "plain"))
+    kind = _dashed(VERDICT_COLORS.get(verdict[0], "plain"))
     steps = len(trajectory) - 1
     heading = f"{trajectory.caption}: {steps} step{'' if steps == 1 else 's'}"
     on_map = isinstance(world, GridWorld)
@@ -124,17 +113,18 @@ def describe_state(world: World, state: State) -> str:
     return ", ".join(f"{truncate(name)} {truncate(value)}" for name, value in labels)
 
 
-def document(stage: Stage, body: str, theme: str, title: str) -> str:
+def document(stage: Stage, items: Sequence[Item], theme: str, title: str) -> str:
     """Return a whole SVG document.
 
     Args:
         stage: The layout, which gives the size.
-        body: Elements inside the document.
+        items: What the picture shows, in this order.
         theme: "light", "dark" or "auto"; only "auto" needs a style sheet, for dark pages.
         title: Read out to readers who do not see the picture.
     """
     wide, high = stage.width, stage.height
     style = f"<style>{_dark_rules()}</style>" if theme == "auto" else ""
+    body = _items_svg(items, theme)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="skillfocus" role="img" '
         f'viewBox="0 0 {wide:g} {high:g}" width="{wide * SCALE:.0f}" height="{high * SCALE:.0f}" '
@@ -144,71 +134,53 @@ def document(stage: Stage, body: str, theme: str, title: str) -> str:
     )
 
 
-def items_svg(items: Sequence[Item], theme: str, fades: Mapping[Item, str] | None = None) -> str:
-    """Return the items of a scene in their order, neighbours at one place as one group.
+def _items_svg(items: Sequence[Item], theme: str) -> str:
+    """Return the items of a scene in their order, neighbors at one place as one group.
 
-    Args:
-        items: The items.
-        theme: The theme.
-        fades: For items that are not always visible, the opening tag of an animated group.
+    Faint ones are dashed and translucent, as something that is gone.
     """
 
-    def grouping(item: Item) -> tuple[object, str]:
-        place = (item.x, item.y, item.faint) if isinstance(item, PlacedShape) else item
-        return place, fades.get(item, "") if fades else ""
+    def place(item: Item) -> object:
+        return (item.x, item.y, item.faint) if isinstance(item, PlacedShape) else item
 
     parts = []
-    for (_, fade), members in groupby(items, key=grouping):
+    for _, members in groupby(items, key=place):
         group = list(members)
         first = group[0]
-        if isinstance(first, PlacedShape):
-            icon = tuple(item.shape for item in group if isinstance(item, PlacedShape))
-            part = icon_svg(icon, first.x, first.y, theme, first.faint)
-        else:
-            part = text_svg(first, theme)
-        parts.append(f"{fade}{part}</g>" if fade else part)
+        if isinstance(first, TextLine):
+            parts.append(_text_svg(first, theme))
+            continue
+        shapes = "".join(_shape_svg(i.shape, theme) for i in group if isinstance(i, PlacedShape))
+        dashed = f' opacity="{FAINT_OPACITY}" stroke-dasharray="2.5 2.5"' if first.faint else ""
+        parts.append(f'<g transform="translate({first.x:g} {first.y:g})"{dashed}>{shapes}</g>')
     return "".join(parts)
 
 
-def icon_svg(icon: Icon, x: float, y: float, theme: str, faint: bool = False) -> str:
-    """Return an icon as one group.
-
-    Args:
-        icon: The shapes.
-        x, y: The top left corner of its box.
-        theme: The theme.
-        faint: Whether to draw it dashed and translucent, as something that is gone.
-    """
-    look = f' opacity="{FAINT_OPACITY}" stroke-dasharray="2.5 2.5"' if faint else ""
-    inside = "".join(shape_svg(shape, theme) for shape in icon)
-    return f'<g transform="translate({x:g} {y:g})"{look}>{inside}</g>'
-
-
-def shape_svg(shape: Shape, theme: str) -> str:
+def _shape_svg(shape: Shape, theme: str) -> str:
     """Return a shape as a path element."""
     width = f' stroke-width="{shape.width:g}"' if shape.stroke else ""
-    colours = _paint(theme, fill=shape.fill or "none", stroke=shape.stroke)
-    return f'<path d="{shape.path}"{width} {colours}/>'
+    colors = _paint(theme, fill=shape.fill or "none", stroke=shape.stroke)
+    return f'<path d="{shape.path}"{width} {colors}/>'
 
 
-def text_svg(item: TextLine, theme: str) -> str:
+def _text_svg(item: TextLine, theme: str) -> str:
     """Return a line of text as a text element."""
     bold = ' font-weight="600"' if item.bold else ""
     at = f'x="{item.x:g}" y="{item.y:g}" font-size="{item.size:g}" text-anchor="{item.anchor}"'
-    return f"<text {at}{bold} {_paint(theme, fill=item.colour)}>{escape_text(item.text)}</text>"
+    return f"<text {at}{bold} {_paint(theme, fill=item.color)}>{escape_text(item.text)}</text>"
 
 
-def _paint(theme: str, **colours: str) -> str:
+def _paint(theme: str, **colors: str) -> str:
     """Return `fill` and `stroke` attributes.
 
     Args:
-        theme: In theme "auto" the light colours are written out, and classes named after the roles
+        theme: In theme "auto" the light colors are written out, and classes named after the roles
             let `_dark_rules` replace them on dark pages.
-        **colours: A role or CSS colour for each attribute; empty for none.
+        **colors: A role or CSS color for each attribute; empty for none.
     """
     palette = PALETTES["dark" if theme == "dark" else "light"]
-    classes = [f"{what}-{_dashed(name)}" for what, name in colours.items() if name in palette]
-    parts = [f'{what}="{palette.get(name, name)}"' for what, name in colours.items() if name]
+    classes = [f"{what}-{_dashed(name)}" for what, name in colors.items() if name in palette]
+    parts = [f'{what}="{palette.get(name, name)}"' for what, name in colors.items() if name]
     if classes and theme == "auto":
         parts.append(f'class="{" ".join(classes)}"')
     return " ".join(parts)
@@ -247,7 +219,7 @@ RUN_STYLE = (
 def _css() -> str:
     """Return the style sheet of `trajectory_html`."""
     light, dark = (
-        "".join(f"--{_dashed(role)}:{colour};" for role, colour in PALETTES[theme].items())
+        "".join(f"--{_dashed(role)}:{color};" for role, color in PALETTES[theme].items())
         for theme in ("light", "dark")
     )
     dark = f"@media (prefers-color-scheme:dark){{.skillfocus-run{{{dark}}}}}"

@@ -21,7 +21,7 @@ import numpy as np
 from skillfocus.errors import UserError
 from skillfocus.files import check_file_path, require_writable_folder, shorten, write_atomically
 from skillfocus.metrics.coverage import coverage as measure_coverage
-from skillfocus.metrics.summary import origin
+from skillfocus.metrics.summary import list_values, origin
 from skillfocus.progress import Progress, no_progress, part_of
 from skillfocus.render.animation import export
 from skillfocus.skills.skills import Skills, SkillSource, list_sources, load_source
@@ -30,9 +30,7 @@ from skillfocus.tasks.solving import solve
 from skillfocus.tasks.task import find_task, task_of
 from skillfocus.viewer.payload import SkillSetView, choose_start_state, page_data
 from skillfocus.viewer.recordings import (
-    ContinuousRollouts,
     draw_starts,
-    record_skills,
     script_element,
 )
 from skillfocus.world import World
@@ -79,7 +77,7 @@ _MARK = b'<a class="skip" href="#play">'
 
 
 def write_page(
-    sets: Sequence[SkillSetView | Skills | ContinuousRollouts],
+    sets: Sequence[SkillSetView | Skills],
     path: str | Path,
     title: str = "",
     report: Progress = no_progress,
@@ -87,7 +85,7 @@ def write_page(
     """Write the page of some skill sets, completely or not at all.
 
     Args:
-        sets: The skill sets, with labels and more (`SkillSetView`) or plain, or rollouts of some.
+        sets: The skill sets, with labels and more (`SkillSetView`) or plain.
         path: The HTML file.
         title: The page's title; by default the names of the worlds.
         report: Called with the fraction done and the current activity.
@@ -119,7 +117,7 @@ def is_page(path: Path) -> bool:
 
 
 def page_html(
-    sets: Sequence[SkillSetView | Skills | ContinuousRollouts],
+    sets: Sequence[SkillSetView | Skills],
     title: str = "",
     report: Progress = no_progress,
 ) -> str:
@@ -145,37 +143,27 @@ def read_asset(path: str) -> str:
     return files("skillfocus.viewer").joinpath("assets", path).read_text("utf-8")
 
 
-def frame_html(sets: Sequence[SkillSetView | Skills], title: str = "", height: int = 820) -> str:
-    """Return the page as an `iframe` of another one, `height` pixels high."""
-    page = page_html(sets, title)
-    name = html.escape(title or "Skills to watch")
+def frame_html(sets: Sequence[SkillSetView | Skills], title: str = "") -> str:
+    """Return the page as an `iframe` of another one."""
+    page, name = html.escape(page_html(sets, title)), html.escape(title or "Skills to watch")
     return (
-        f'<iframe srcdoc="{html.escape(page)}" title="{name}" loading="lazy" '
-        f'style="width: 100%; height: {height}px; border: 0"></iframe>'
+        f'<iframe srcdoc="{page}" title="{name}" loading="lazy" '
+        f'style="width: 100%; height: 820px; border: 0"></iframe>'
     )
 
 
-def labelled(
-    sets: Sequence[SkillSetView | ContinuousRollouts],
-) -> list[SkillSetView | ContinuousRollouts]:
+def labelled(sets: Sequence[SkillSetView]) -> list[SkillSetView]:
     """Return the same views with labels that differ within each world.
 
-    The label is the given one, or the settings that differ; repeated ones get a number. Skills of
-    real-valued variables are replaced by rollouts of them.
+    The label is the given one, or the settings that differ; repeated ones get a number.
     """
     counts: Counter[tuple[str, str]] = Counter()
-    views: list[SkillSetView | ContinuousRollouts] = []
-    made = iter(default_labels([one.skills for one in sets if isinstance(one, SkillSetView)]))
-    for number, view in enumerate(sets, 1):
-        default = next(made) if isinstance(view, SkillSetView) else f"set {number}"
+    views = []
+    for view, default in zip(sets, default_labels([one.skills for one in sets]), strict=True):
         label = view.label or default
-        counts[view.world.id, label] += 1
-        count = counts[view.world.id, label]
-        label = label if count == 1 else f"{label} ({count})"
-        if isinstance(view, SkillSetView) and not view.world.space.is_finite:
-            views.append(record_skills(view.skills, label))
-        else:
-            views.append(replace(view, label=label))
+        counts[view.skills.world.id, label] += 1
+        count = counts[view.skills.world.id, label]
+        views.append(replace(view, label=label if count == 1 else f"{label} ({count})"))
     return views
 
 
@@ -283,26 +271,6 @@ def view(
     return write_page(sets, page, "", part_of(progress, 0.5, 1.0))
 
 
-def view_continuous(
-    rollouts: ContinuousRollouts | Sequence[ContinuousRollouts], out: str | Path, title: str = ""
-) -> Path:
-    """Write one HTML page, which needs nothing but a browser, to watch continuous skills on.
-
-    Args:
-        rollouts: One set of skills or several.
-        out: The page.
-        title: Its title; by default the ids of the worlds.
-
-    Returns:
-        The path of the page.
-
-    Raises:
-        UserError: If there are no sets, they are too large, or the page cannot be written.
-    """
-    sets = [rollouts] if isinstance(rollouts, ContinuousRollouts) else rollouts
-    return write_page(sets, page_path(out, None), title)
-
-
 def page_path(out: str | Path | None, default: Path | None) -> Path:
     """Return where the page goes, and create its folder.
 
@@ -327,9 +295,6 @@ def page_path(out: str | Path | None, default: Path | None) -> Path:
 
 
 # -------------------- One rollout of a skill as a moving picture, for slides
-
-MAX_LISTED = 8
-"""An error lists at most this many values of a variable."""
 
 
 class ExportedRollout(NamedTuple):
@@ -371,8 +336,6 @@ def export_rollout(
     loaded = load_source(source, world)
     first = parse_start(loaded, start)
     number = representative_skill(loaded, first) if skill is None else skill
-    if not 0 <= number < len(loaded):
-        raise UserError(f"skill is {number}; these skills are numbered 0 to {len(loaded) - 1}")
     rollout = loaded.rollout(number, first, np.random.default_rng(slips))
     return ExportedRollout(export(rollout, path), number, len(rollout) - 1)
 
@@ -402,33 +365,27 @@ def parse_start(skills: Skills, text: str) -> State:
     Raises:
         UserError: If the text names an unknown variable, value or state.
     """
-    space, rest = skills.world.space, text.strip()
+    space = skills.world.space
     if skills.has_table:
         state = list(skills.mdp.state(choose_start_state(skills)))
     else:
         state = list(draw_starts(skills, np.random.default_rng(0))[0])
-    while rest:
-        name, equals, after = rest.partition("=")
+    names = "|".join(map(re.escape, space.names))
+    # Values may contain commas, so only one before a variable's name ends a value.
+    for part in re.split(rf",(?=\s*(?:{names})\s*=)", text) if text.strip() else ():
+        name, _, value = part.partition("=")
         variable = space.index(name.strip())
-        labels = [str(value) for value in space.variables[variable].values]
-        # Values may contain commas, so the longest one that the text continues with is taken.
-        length, state[variable] = max(
-            (_matched_length(label, after), value) for value, label in enumerate(labels)
-        )
-        if not equals or not length:
-            listed = ", ".join(labels[:MAX_LISTED]) + (", …" if len(labels) > MAX_LISTED else "")
-            raise UserError(f"cannot start with {rest!r}: {name.strip()} can be {listed}")
-        rest = after[length:].strip()
+        values = space.variables[variable].values
+        labels = [_without_spaces(str(label)) for label in values]
+        if _without_spaces(value) not in labels:
+            raise UserError(
+                f"cannot start with {part.strip()!r}: {name.strip()} can be {list_values(values)}"
+            )
+        state[variable] = labels.index(_without_spaces(value))
     if skills.has_table:
         skills.mdp.number(state)  # raises if the world has no such state
     return tuple(state)
 
 
-def _matched_length(label: str, text: str) -> int:
-    """Return how many characters of a text are this value and the comma or end after it.
-
-    Spaces are ignored; 0 if the text continues with something else.
-    """
-    letters = r"\s*".join(re.escape(letter) for letter in label if letter != " ")
-    match = re.match(rf"\s*{letters}\s*(,|$)", text)
-    return match.end() if match else 0
+def _without_spaces(text: str) -> str:
+    return "".join(text.split())

@@ -8,8 +8,8 @@ the heat maps have 256 levels. Of large policies, states that runs hardly ever r
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,31 +24,30 @@ from skillfocus.render.icons import (
     GROUNDS,
     ICONS,
     PALETTES,
+    PLATE_COLORS,
     TRACKED,
     agent_icon_name,
     glyph_icon,
     ground_glyphs,
 )
 from skillfocus.render.scene import changing_places, mark_of_cell, places_in_table
-from skillfocus.rollout import most_likely_path
+from skillfocus.rollout import Rollouts, most_likely_path
+from skillfocus.skills.actor import ActorPolicy
 from skillfocus.skills.skills import Skills
 from skillfocus.tasks.solving import Solution
 from skillfocus.tasks.task import Task
-from skillfocus.viewer.recordings import (
-    MAX_NUMBERS,
-    ContinuousRollouts,
-    RecordedWorld,
-    frames_data,
-    pack_array,
-    rollouts_data,
-)
+from skillfocus.viewer.recordings import RecordedWorld, frames_data, pack_array, record
 from skillfocus.world import World
 from skillfocus.worlds.grid import Cell, GridWorld
-from skillfocus.worlds.registry import fingerprint
 
 if TYPE_CHECKING:
     from skillfocus.skills.intrinsic_reward import IntrinsicReward
 
+
+THRESHOLD = 0.1
+"""From which change on a real-valued variable counts as changed, as a share of its scale."""
+MAX_REAL_SKILLS = 64
+"""The most real-valued skills of a set on a page."""
 
 # -------------------- What a page knows of a world: its variables, transitions and map
 #
@@ -67,7 +66,7 @@ def world_data(skills: Skills, recorded: RecordedWorld | None) -> dict[str, obje
         recorded: Runs in a world without a table, whose states are those that occur in them.
     """
     world, values = skills.world, skills.mdp.values if recorded is None else recorded.values
-    data = {
+    data: dict[str, object] = {
         "id": world.id,
         "nStates": len(values),
         "actions": list(world.actions),
@@ -84,10 +83,13 @@ def world_data(skills: Skills, recorded: RecordedWorld | None) -> dict[str, obje
         "values": pack_array(values),
     }
     if recorded is not None:
-        places = changing_places(*values[recorded.moves.T])
-        drawn = _map_data(world, values, {}, places) if isinstance(world, GridWorld) else None
-        starts = list(range(recorded.n_starts))
-        return {**data, "starts": starts, "start": 0, "map": drawn}
+        data |= {"starts": list(range(recorded.n_starts)), "start": 0}
+        if isinstance(world, GridWorld):
+            places = changing_places(*values[recorded.moves.T])
+            data["map"] = _map_data(world, values, {}, places)
+        elif not world.space.is_finite:
+            data["real"] = _real_data(world, recorded)
+        return data
     mdp = skills.mdp
     width = mdp.successors.shape[2]
     laws, law_of = np.unique(mdp.cumulative.reshape(-1, width), axis=0, return_inverse=True)
@@ -110,6 +112,20 @@ def world_data(skills: Skills, recorded: RecordedWorld | None) -> dict[str, obje
     return {
         **data, "map": drawn, "frames": frames, "noFrames": note, "start": start, "goal": goal
     }  # fmt: skip
+
+
+def _real_data(world: World, recorded: RecordedWorld) -> dict[str, object]:
+    """Return what the page knows besides of a world of real-valued variables."""
+    drawing, seen = world.drawing(), recorded.observations
+    return {
+        "places": [[at.start, at.stop - at.start] for at in world.space.slices],
+        "width": world.space.width,
+        "observationSize": world.observation_size,
+        "observations": None if seen is None else pack_array(seen),
+        "threshold": THRESHOLD,
+        "colors": list(PLATE_COLORS),
+        "drawing": None if drawing is None else drawing.as_json(),
+    }
 
 
 def value_points(coordinates: np.ndarray) -> list | None:
@@ -249,16 +265,14 @@ class SkillSetView:
     """The reward it was learned from: "true" or "proxy"."""
     first: bool = False
     """Whether the page opens with it. If no set of a world says so, the page chooses."""
-
-    @property
-    def world(self) -> World:
-        """The world of the skills."""
-        return self.skills.world
+    rollouts: Sequence[Rollouts] = ()
+    """What the page replays where it cannot simulate: every skill from the same starts; by default,
+    it is recorded."""
 
 
 def page_data(
-    sets: Sequence[SkillSetView | ContinuousRollouts], progress: Progress
-) -> tuple[dict, list[list[dict]]]:
+    sets: Sequence[SkillSetView], progress: Progress
+) -> tuple[dict, list[list[dict[str, object]]]]:
     """Return everything a page holds.
 
     Args:
@@ -275,57 +289,65 @@ def page_data(
     """
     if not sets:
         raise UserError("there are no skills to show: name at least one file of skills")
-    rollouts = [one for one in sets if isinstance(one, ContinuousRollouts)]
-    numbers = sum(
-        one.values.size + (0 if one.observations is None else one.observations.size)
-        for one in rollouts
-    )
-    if numbers > MAX_NUMBERS:
-        raise UserError(
-            f"these rollouts have {numbers:,} numbers; a page takes {MAX_NUMBERS:,}: show fewer "
-            f"starts or skills"
-        )
-    keys = [
-        fingerprint(one.world) if isinstance(one, ContinuousRollouts) else one.skills.fingerprint
-        for one in sets
-    ]
+    views = [_few_enough(view) for view in sets]
     worlds: dict[str, dict] = {}
     recorded: dict[str, RecordedWorld] = {}
-    rolled: dict[str, Iterator[dict]] = {}
     data, policies = [], []
-    for i, (view, key) in enumerate(zip(sets, keys, strict=True)):
-        progress(i / len(sets), f"what the skills of {view.label} do")
-        mates = [one for one, other in zip(sets, keys, strict=True) if other == key]
-        policies.append([])
-        if isinstance(view, ContinuousRollouts):
-            if key not in worlds:
-                alike = [one for one in mates if isinstance(one, ContinuousRollouts)]
-                worlds[key], several = rollouts_data(alike)
-                rolled[key] = iter(several)
-            data.append({**next(rolled[key]), "world": list(worlds).index(key)})
-            continue
-        skills = view.skills
+    for i, view in enumerate(views):
+        progress(i / len(views), f"what the skills of {view.label} do")
+        skills, key = view.skills, view.skills.fingerprint
+        mates = [one for one in views if one.skills.fingerprint == key]
         if key not in worlds:
             if not skills.has_table:
                 recorded[key] = RecordedWorld(
-                    [one.skills for one in mates if isinstance(one, SkillSetView)]
+                    [(one.skills, one.rollouts or record(one.skills)) for one in mates]
                 )
             worlds[key] = world_data(skills, recorded.get(key))
-        runs = recorded.get(key)
-        data.append({**set_data(view), "world": list(worlds).index(key)})
-        for z in range(len(skills)):
-            progress((i + z / len(skills)) / len(sets), f"the policies of {view.label}")
-            made = policy_data(skills, z) if runs is None else recorded_policy(runs, skills, z)
-            policies[-1].append(made)
+        shown = {**set_data(view), "world": list(worlds).index(key)}
+        if key in recorded:
+            place = mates.index(view)
+            shown["starts"] = recorded[key].starts[place]
+            policies.append(recorded[key].policies[place])
+        else:
+            policies.append([])
+            for z in range(len(skills)):
+                progress((i + z / len(skills)) / len(views), f"the policies of {view.label}")
+                policies[-1].append(policy_data(skills, z))
+        data.append(shown)
     icons = {name: ICONS[name] for name in MAP_ICONS}
-    shown = {"worlds": list(worlds.values()), "sets": data, "icons": icons, "palettes": PALETTES}
-    return shown, policies
+    page = {"worlds": list(worlds.values()), "sets": data, "icons": icons, "palettes": PALETTES}
+    return page, policies
+
+
+def _few_enough(view: SkillSetView) -> SkillSetView:
+    """Return a view of at most `MAX_REAL_SKILLS` skills, evenly chosen, if they are real-valued."""
+    n = len(view.skills)
+    if view.skills.world.space.is_finite or view.rollouts or n <= MAX_REAL_SKILLS:
+        return view
+    chosen = np.linspace(0, n - 1, MAX_REAL_SKILLS).astype(int)
+    return replace(view, skills=view.skills[chosen.tolist()])
+
+
+def _title(skills: Skills, z: int) -> str:
+    """Return what a page calls a real-valued skill: `box 2`, `agent (0.71, 0.71)`, `skill 3`."""
+    if not isinstance(skills.policies, ActorPolicy):
+        return f"skill {z}"
+    parts = [
+        str(value) if isinstance(value, int) else f"({', '.join(f'{x:.2f}' for x in value)})"
+        for _, value in sorted(skills.policies.skills[z].items())
+    ]
+    if not skills.targets[z]:
+        return f"skill {parts[0]}" if parts else "leave everything"
+    named = zip(skills.targets[z], parts, strict=True)
+    return ", ".join(f"{name} {part}" for name, part in named)
 
 
 def set_data(view: SkillSetView) -> dict[str, object]:
     """Return the page's data of a skill set without its policies."""
     skills, space = view.skills, view.skills.world.space
-    records = skill_records(skills) if view.records is None else view.records
+    records = view.records
+    if records is None:
+        records = skill_records(skills) if space.is_finite else []
     index = space.index
     n_modes = skills.n_modes.tolist() if skills.has_table else [1] * len(skills)
     remembered = skills.context_variables if skills.has_table else [()] * len(skills)
@@ -337,6 +359,7 @@ def set_data(view: SkillSetView) -> dict[str, object]:
         **origin(skills),
         "penalty": penalty if isinstance(penalty, str) else None,
         "stepLimit": skills.step_limit,
+        "titles": [] if space.is_finite else [_title(skills, z) for z in range(len(skills))],
         "targets": [[index(name) for name in names] for names in skills.targets],
         "reaches": [record.get("reaches") for record in records],
         "remembered": [sorted(index(name) for name in names) for names in remembered],
@@ -380,16 +403,6 @@ def policy_data(skills: Skills, z: int) -> dict[str, object]:
     return {
         "known": pack_array(np.packbits(known), 6),
         "actions": pack_array(columns[known], 6),
-    }
-
-
-def recorded_policy(world: RecordedWorld, skills: Skills, z: int) -> dict[str, object]:
-    """Return the recorded runs of a skill, one after another."""
-    runs = world.runs_of(skills, z)
-    return {
-        "states": pack_array(np.concatenate([run.states for run in runs]).astype(np.int32)),
-        "actions": pack_array(np.concatenate([run.actions for run in runs]).astype(np.uint8)),
-        "counts": pack_array(np.array([len(run.states) for run in runs], dtype=np.int32)),
     }
 
 

@@ -1,9 +1,4 @@
-"""Recorded runs of skills in worlds without a table, which a page cannot simulate.
-
-Every skill is run from the same few starts. The states that occur are numbered, the starts first,
-so that a page can show them as it shows those of a table. Those of real-valued variables come as
-`ContinuousRollouts`, arrays that may have any source.
-"""
+"""What pages hold besides tables: recorded runs of skills, packed arrays and pictures of states."""
 
 from __future__ import annotations
 
@@ -12,94 +7,52 @@ import io
 import json
 import math
 import zlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 from PIL import Image
 
 from skillfocus.errors import UserError
 from skillfocus.mdp import TabularMDP
-from skillfocus.render.icons import PLATE_COLOURS
-from skillfocus.skills.actor import ActorPolicy
+from skillfocus.rollout import Rollouts
 from skillfocus.skills.skills import Skills
 from skillfocus.spaces import State
 from skillfocus.world import World
 from skillfocus.worlds.grid import TILE_SIZE, GridWorld, environment_painter
 from skillfocus.worlds.host import HostWorld
 
-if TYPE_CHECKING:
-    from skillfocus.worlds.jax.world import JaxWorld
+# -------------------- Recorded runs, in worlds without a table, which a page cannot simulate
+#
+# Every skill is run from the same few starts. The states that occur are numbered, the starts first,
+# so that a page can show them as it shows those of a table.
 
-STARTS = 8
-"""First states of recorded runs; on a map, the showcase is one of them."""
+STARTS, REAL_STARTS = 8, 4
+"""First states of recorded runs, of finite and of real-valued variables; on a map, the showcase is
+one of them."""
 RUNS = 12
-"""Runs of each skill from each of them."""
+"""Runs of each skill from each of them, where variables are finite."""
 MAX_ACTIONS = 254
 """Most actions of the world: a page holds them as bytes, and two bytes mean something else."""
+MAX_NUMBERS = 20_000_000
+"""The most numbers of rollouts that a page may hold: 80 MB before compression."""
 
 
-class Recording(NamedTuple):
-    """One run of a skill."""
+def record(skills: Skills, seed: int = 0) -> list[Rollouts]:
+    """Run every skill from the same few states; equal seeds give equal rollouts.
 
-    states: np.ndarray
-    """int64 [n_steps + 1]: the states' numbers."""
-    actions: np.ndarray
-    """int64 [n_steps + 1]: what the skill does in each; the number of actions means "terminate"."""
-
-
-class RecordedWorld:
-    """Runs of all skills of some sets in one world.
-
-    Attributes:
-        values: int32 [n_states, n_variables]: the states that occur.
-        n_starts: How many of them, the first ones, are starts.
-        moves: int64 [n, 2]: the distinct pairs of a state and the next one.
+    Raises:
+        UserError: If the world cannot be started in the same state twice.
     """
-
-    def __init__(self, sets: Sequence[Skills], seed: int = 0) -> None:
-        """Run the skills.
-
-        Args:
-            sets: Sets of skills in equal worlds.
-            seed: Seed of starts and runs; equal seeds give equal recordings.
-        """
-        if len(sets[0].world.actions) > MAX_ACTIONS:
-            raise UserError(f"a page shows worlds of up to {MAX_ACTIONS} actions")
-        starts = draw_starts(sets[0], np.random.default_rng(seed))
-        self.n_starts = len(starts)
-        self._numbers = {start: number for number, start in enumerate(starts)}
-        self._runs = [(skills, self._record(skills, starts, seed)) for skills in sets]
-        self.values = np.array(list(self._numbers), dtype=np.int32)
-        states = [run.states for _, recorded in self._runs for runs in recorded for run in runs]
-        pairs = [np.stack([each[:-1], each[1:]], axis=1) for each in states]
-        self.moves = np.unique(np.concatenate(pairs), axis=0)
-
-    def runs_of(self, skills: Skills, z: int) -> list[Recording]:
-        """Return the recorded runs of a skill, those from one start after those from another."""
-        return next(recorded[z] for one, recorded in self._runs if one is skills)
-
-    def _record(self, skills: Skills, starts: list[State], seed: int) -> list[list[Recording]]:
-        rng = np.random.default_rng(seed)
+    if isinstance(skills.world, HostWorld):
+        raise UserError(f"{skills.world.id} cannot be drawn: pages are of worlds written in JAX")
+    rng = np.random.default_rng(seed)
+    if skills.world.space.is_finite:
+        starts = np.array(draw_starts(skills, np.random.default_rng(seed)))
         numbers = np.repeat(np.arange(len(skills)), len(starts) * RUNS)
-        first = np.tile(np.repeat(np.array(starts), RUNS, axis=0), (len(skills), 1))
-        done = skills.run(numbers, first, rng)
-        # What each skill does in its last state: it stops, unless its steps are used up.
-        stop = np.full((len(numbers), 1), len(skills.world.actions))
-        taken = np.concatenate([done.actions, stop], axis=1)
-        cut = np.flatnonzero(done.steps == skills.step_limit)
-        taken[cut, skills.step_limit :] = skills.policies.act(
-            numbers[cut], done.modes[cut], first[cut], done.ends[cut]
-        )[:, None]
-        runs: list[list[Recording]] = [[] for _ in range(len(skills))]
-        for z, path, actions, steps in zip(numbers, done.values, taken, done.steps, strict=True):
-            states = [
-                self._numbers.setdefault(tuple(state), len(self._numbers))
-                for state in path[: steps + 1].tolist()
-            ]
-            runs[z].append(Recording(np.array(states), actions[: steps + 1]))
-        return runs
+        first = np.tile(np.repeat(starts, RUNS, axis=0), (len(skills), 1))
+        return [skills.run(numbers, first, rng)]
+    states = skills.engine.reset(REAL_STARTS, rng)
+    return [skills.run(z, states, np.random.default_rng(seed)) for z in range(len(skills))]
 
 
 def draw_starts(skills: Skills, rng: np.random.Generator) -> list[State]:
@@ -109,219 +62,105 @@ def draw_starts(skills: Skills, rng: np.random.Generator) -> list[State]:
     return list(dict.fromkeys([*showcase, *drawn]))[:STARTS]
 
 
-# -------------------- Recordings of real-valued variables
+class RecordedWorld:
+    """Rollouts of several sets of skills in one world, as a page replays them.
 
-THRESHOLD = 0.1
-"""From which change on a real-valued variable counts as changed, as a share of its scale."""
-MAX_NUMBERS = 20_000_000
-"""The most numbers of rollouts that a page may hold: 80 MB before compression."""
-
-
-@dataclass(frozen=True, eq=False)
-class ContinuousRollouts:
-    """What a set of skills did, from a few starts each.
-
-    Example::
-
-        view_continuous(ContinuousRollouts(world, values, (("agent",), ("box",))), "page.html")
+    Attributes:
+        values: [n_states, width]: the states that occur.
+        observations: float32 [n_states, observation_size]: what policies saw in them; None if it is
+            the values.
+        n_starts: How many states, the first ones, are starts.
+        moves: int64 [n, 2]: the distinct pairs of a state and the next one.
+        starts: Per set, the states from which it has runs of every skill.
+        policies: Per set and skill, its recorded runs, `PolicyData` of `assets/data.js`.
     """
 
-    world: World
-    """The world."""
-    values: np.ndarray
-    """Values before the first and after every step, float [n_skills, n_starts, T + 1, size]."""
-    targets: Sequence[Sequence[str]]
-    """[n_skills]: the variables that each skill is to change; none for "leave everything"."""
-    titles: Sequence[str] = ()
-    """[n_skills]: what the page calls them; by default, skill 0, skill 1, …"""
-    observations: np.ndarray | None = None
-    """What policies saw, float [n_skills, n_starts, T + 1, observation_size]; may be left out if it
-    is the values. The world is drawn from these."""
-    label: str = ""
-    """What the page calls the set, beside others."""
-
-    def __post_init__(self) -> None:
-        world, n = self.world, len(self.targets)
-        titles = tuple(self.titles) or tuple(f"skill {z}" for z in range(n))
-        object.__setattr__(self, "titles", titles)
-        shape = np.shape(self.values)
-        if len(shape) != 4 or shape[0] != n or shape[3] != world.space.width or 0 in shape:
+    def __init__(self, sets: Sequence[tuple[Skills, Sequence[Rollouts]]]) -> None:
+        """Number the states of rollouts, in sets of skills in equal worlds."""
+        world = sets[0][0].world
+        if len(world.actions) > MAX_ACTIONS:
+            raise UserError(f"a page shows worlds of up to {MAX_ACTIONS} actions")
+        every = [(k, skills, done) for k, (skills, several) in enumerate(sets) for done in several]
+        observed = any(done.observations is not None for *_, done in every)
+        first, visited, actions = [], [], []
+        for _, skills, done in every:
+            parts = [done.values]
+            if observed:
+                parts.append(done.values if done.observations is None else done.observations)
+            if not world.space.is_finite:
+                parts.append(_start_numbers(done)[:, :, None])
+            states = np.concatenate(parts, axis=2)
+            going = np.arange(states.shape[1]) <= done.steps[:, None]
+            first.append(states[:, 0])
+            visited.append(states[going])
+            actions.append(_actions(skills, done)[going])
+        table = np.concatenate([*first, *visited])
+        if table.size > MAX_NUMBERS:
             raise UserError(
-                f"values of rollouts must have the shape [{n} skills, starts, steps + 1, "
-                f"{world.space.width} numbers], got {list(shape)}"
+                f"these rollouts have {table.size:,} numbers; a page takes {MAX_NUMBERS:,}: show "
+                f"fewer starts or skills"
             )
-        if len(titles) != n:
-            raise UserError(f"there are {n} skills, but {len(titles)} titles")
-        wanted = (*shape[:3], world.observation_size)
-        if np.shape(self.seen) != wanted:
-            raise UserError(
-                f"observations of rollouts must have the shape {list(wanted)}, got "
-                f"{list(np.shape(self.seen))}; they can be left out only where policies see the "
-                f"values"
+        # States are numbered in the order in which they occur, the starts before the others.
+        _, example, numbers = np.unique(table, axis=0, return_index=True, return_inverse=True)
+        rank = np.empty(len(example), np.int32)
+        rank[example.argsort()] = np.arange(len(example))
+        table, numbers = table[np.sort(example)], rank[numbers.ravel()]
+        width = world.space.width
+        self.values = table[:, :width]
+        self.observations = table[:, width : width + world.observation_size] if observed else None
+        starts, states = np.split(numbers, [sum(map(len, first))])
+        self.n_starts = int(starts.max()) + 1
+        set_of = np.repeat([k for k, *_ in every], [len(done.steps) for *_, done in every])
+        skill_of = np.concatenate([done.skills for *_, done in every])
+        counts = np.concatenate([done.steps for *_, done in every]).astype(np.int32) + 1
+        run_of, taken = np.repeat(np.arange(len(counts)), counts), np.concatenate(actions)
+        pairs = np.stack([states[:-1], states[1:]], axis=1)[run_of[:-1] == run_of[1:]]
+        self.moves = np.unique(pairs, axis=0)
+        self.starts: list[list[int]] = []
+        self.policies: list[list[dict[str, object]]] = []
+        for k, (skills, _) in enumerate(sets):
+            runs = [(set_of == k) & (skill_of == z) for z in range(len(skills))]
+            shared = set.intersection(*(set(starts[which].tolist()) for which in runs))
+            self.starts.append(sorted(shared))
+            self.policies.append(
+                [
+                    {
+                        "states": pack_array(states[which[run_of]]),
+                        "actions": pack_array(taken[which[run_of]]),
+                        "counts": pack_array(counts[which]),
+                    }
+                    for which in runs
+                ]
             )
-        if not np.isfinite(self.values).all() or not np.isfinite(self.seen).all():
-            raise UserError("rollouts contain a number that is not finite")
-        for names in self.targets:
-            for name in names:
-                world.space.index(name)
-
-    @property
-    def seen(self) -> np.ndarray:
-        """What policies saw, [n_skills, n_starts, T + 1, observation_size]."""
-        return self.values if self.observations is None else self.observations
+        if not set.intersection(*map(set, self.starts)):
+            raise UserError("rollouts have no start in common: run all skills from the same states")
 
 
-def record_rollouts(
-    world: JaxWorld,
-    act: Callable[[Any, Any, Any, Any], Any],
-    targets: Sequence[Sequence[str]],
-    *,
-    seed: int,
-    n_starts: int = 8,
-    steps: int | None = None,
-    titles: Sequence[str] = (),
-    label: str = "",
-) -> ContinuousRollouts:
-    """Roll skills out from shared starts, drawn by the world's `reset`.
+def _start_numbers(done: Rollouts) -> np.ndarray:
+    """Return which rollout of its skill begins in each state, [n, longest rollout + 1]; else -1.
 
-    Args:
-        world: The world.
-        act: `act(skill, key, first_observation, observation)` returns an action, in JAX.
-        targets: [n_skills]: the variables that each skill is to change.
-        seed: Seed of starts, actions and steps; equal seeds give equal rollouts.
-        n_starts: How many starts.
-        steps: How many steps (default: the world's step limit).
-        titles: What the page calls the skills.
-        label: What the page calls the set.
+    Real-valued states that look alike are different starts: hidden parts may differ.
     """
-    import jax
-    import jax.numpy as jnp
-
-    first_key, run_key = jax.random.split(jax.random.key(seed))
-    starts = jax.vmap(world.reset)(jax.random.split(first_key, n_starts))
-    length = world.step_limit if steps is None else steps
-
-    def run(skill: Any, start: Any, key: Any) -> Any:
-        first = world.observation(start)
-
-        def advance(state: Any, key: Any) -> Any:
-            action_key, step_key = jax.random.split(key)
-            action = act(skill, action_key, first, world.observation(state))
-            after = world.step(step_key, state, action)
-            return after, (world.values(after), world.observation(after))
-
-        later = jax.lax.scan(advance, start, jax.random.split(key, length))[1]
-        zero = world.values(start), first
-        return jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), zero, later)
-
-    keys = jax.random.split(run_key, (len(targets), n_starts))
-    over_starts = jax.vmap(run, (None, 0, 0))
-    several = jax.jit(jax.vmap(over_starts, (0, None, 0)))
-    values, observations = several(jnp.arange(len(targets)), starts, keys)
-    return ContinuousRollouts(
-        world, np.asarray(values), targets, titles, np.asarray(observations), label
-    )
+    numbers = np.full(done.values.shape[:2], -1, done.values.dtype)
+    for z in np.unique(done.skills):
+        (rows,) = np.nonzero(done.skills == z)
+        numbers[rows, 0] = np.arange(len(rows))
+    return numbers
 
 
-MAX_SKILLS = 64
-"""The most real-valued skills on a page; of more, these many are shown, evenly chosen."""
-CONTINUOUS_STARTS = 4
-"""States that real-valued skills are run from."""
+def _actions(skills: Skills, done: Rollouts) -> np.ndarray:
+    """Return what skills do in every state, uint8 [n, longest rollout + 1]; 0 if it is real-valued.
 
-
-def record_skills(skills: Skills, label: str = "") -> ContinuousRollouts:
-    """Run every skill from the same few states.
-
-    Raises:
-        UserError: If the world cannot be started in the same state twice.
+    In its last state a skill stops, unless its steps are used up.
     """
-    policy = skills.policies
-    if isinstance(skills.world, HostWorld) or not isinstance(policy, ActorPolicy):
-        raise UserError(f"{skills.world.id} cannot be drawn: pages are of worlds written in JAX")
-    chosen = np.unique(np.linspace(0, len(skills) - 1, min(len(skills), MAX_SKILLS)).astype(int))
-    states = skills.engine.reset(CONTINUOUS_STARTS, np.random.default_rng(0))
-    done = [skills.run(int(z), states, np.random.default_rng(0)) for z in chosen]
-    return ContinuousRollouts(
-        skills.world,
-        np.stack([each.values for each in done]),
-        [skills.targets[z] for z in chosen],
-        [_title(skills.targets[z], policy.skills[z]) for z in chosen],
-        np.stack([each.observations for each in done if each.observations is not None]),
-        label,
-    )
-
-
-def _title(targets: Sequence[str], skill: Mapping[int, Any]) -> str:
-    """Return a skill's name on the page: `box 2`, `agent (0.71, 0.71)`, `leave everything`."""
-    parts = [
-        str(z) if isinstance(z, int) else f"({', '.join(f'{x:.2f}' for x in z)})"
-        for _, z in sorted(skill.items())
-    ]
-    if not targets:
-        return f"skill {parts[0]}" if parts else "leave everything"
-    return ", ".join(f"{name} {part}" for name, part in zip(targets, parts, strict=True))
-
-
-def rollouts_data(
-    sets: Sequence[ContinuousRollouts],
-) -> tuple[dict[str, object], list[dict[str, object]]]:
-    """Return the page's data of a world of real-valued variables, and of the recordings in it.
-
-    Returns:
-        Parts of `WorldData`, and `SetData` of every set, of `assets/data.js`.
-    """
-    world, space = sets[0].world, sets[0].world.space
-    drawing = world.drawing()
-    most = max(sets, key=lambda one: one.values.shape[1])
-    observed = any(one.observations is not None for one in sets)
-
-    def packed(arrays: list[np.ndarray]) -> dict[str, str]:
-        """Stack the states of all sets below those that stand for the starts."""
-        first = arrays[sets.index(most)][0, :, 0]
-        rows = [first, *(array.reshape(-1, array.shape[-1]) for array in arrays)]
-        return pack_array(np.concatenate(rows).astype(np.float32))
-
-    data, n_states = [], most.values.shape[1]
-    for one in sets:
-        n, n_starts, length, _ = one.values.shape
-        data.append(
-            {
-                "label": one.label,
-                "first": False,
-                "targets": [[space.index(name) for name in names] for names in one.targets],
-                "rollouts": {
-                    "titles": list(one.titles),
-                    "first": n_states,
-                    "nStarts": n_starts,
-                    "nSteps": length - 1,
-                },
-            }
-        )
-        n_states += n * n_starts * length
-    return {
-        "id": world.id,
-        "nStates": n_states,
-        "actions": [],
-        "variables": [
-            {
-                "name": v.name, "labels": [], "points": None, "scale": v.largest_distance,
-                "first": at.start, "size": v.width,
-            }
-            for v, at in zip(space.variables, space.slices, strict=True)
-        ],
-        "values": packed([one.values for one in sets]),
-        "defaultTarget": 0,
-        "starts": list(range(most.values.shape[1])),
-        "start": 0,
-        "real": {
-            "width": space.width,
-            "observationSize": world.observation_size,
-            "observations": packed([one.seen for one in sets]) if observed else None,
-            "threshold": THRESHOLD,
-            "colours": list(PLATE_COLOURS),
-            "drawing": None if drawing is None else drawing.as_json(),
-        },
-    }, data  # fmt: skip
+    if skills.world.has_real_actions:
+        return np.zeros(done.values.shape[:2], np.uint8)
+    taken = np.pad(done.actions, ((0, 0), (0, 1)), constant_values=len(skills.world.actions))
+    cut = np.flatnonzero(done.steps == skills.step_limit)
+    taken[cut, skills.step_limit :] = skills.policies.act(
+        done.skills[cut], done.modes[cut], done.starts[cut], done.ends[cut]
+    )[:, None]
+    return taken.astype(np.uint8)
 
 
 # -------------------- Arrays and data as parts of a page

@@ -299,7 +299,7 @@ def test_strange_names_are_shown_as_text(tmp_path, capsys):
     from rich.console import Console
 
     from skillfocus.cli.printing import effects_tables
-    from skillfocus.figures.trajectories import draw_skills
+    from skillfocus.figures import draw_skills
     from skillfocus.metrics.summary import origin, skill_records
 
     world = make_map(

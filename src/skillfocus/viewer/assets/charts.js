@@ -7,9 +7,9 @@ const CHART = { width: 340, height: 170, left: 44, right: 10, top: 12, bottom: 3
 /**
  * @typedef {object} Line
  * @property {number[][]} points [x, y] of each.
- * @property {string} colour
+ * @property {string} color
  * @property {string} name
- * @property {string} [letter] Written at its end, for readers who cannot tell the colours apart.
+ * @property {string} [letter] Written at its end, for readers who cannot tell the colors apart.
  * @property {boolean} [dashed]
  * @property {boolean} [dots] false for none.
  */
@@ -37,19 +37,19 @@ export function chart(lines, { from, to, top, across, up, ticks, format }) {
   const below = ticks.map((value) =>
     svgElement("text", { x: x(value), y: height - bottom + 16, "text-anchor": "middle" }, String(value)),
   );
-  const curves = lines.map(({ points, colour, dashed }) =>
+  const curves = lines.map(({ points, color, dashed }) =>
     svgElement("polyline", {
       points: points.map((point) => `${x(point[0])},${y(point[1])}`).join(" "),
       class: dashed ? "curve dashed" : "curve",
-      style: `stroke: ${colour}`,
+      style: `stroke: ${color}`,
     }),
   );
-  const dots = lines.filter((line) => !line.dashed && line.dots !== false).flatMap(({ points, colour }) =>
-    points.map((point) => svgElement("circle", { cx: x(point[0]), cy: y(point[1]), r: 3, style: `fill: ${colour}` })),
+  const dots = lines.filter((line) => !line.dashed && line.dots !== false).flatMap(({ points, color }) =>
+    points.map((point) => svgElement("circle", { cx: x(point[0]), cy: y(point[1]), r: 3, style: `fill: ${color}` })),
   );
-  const letters = lines.filter((line) => line.letter && line.points.length).map(({ points, letter, colour }) => {
+  const letters = lines.filter((line) => line.letter && line.points.length).map(({ points, letter, color }) => {
     const [endX, endY] = points.at(-1);
-    return svgElement("text", { x: Math.min(x(endX) + 3, width - 9), y: y(endY) - 5, style: `fill: ${colour}; font-weight: 700` }, letter);
+    return svgElement("text", { x: Math.min(x(endX) + 3, width - 9), y: y(endY) - 5, style: `fill: ${color}; font-weight: 700` }, letter);
   });
   const ends = lines
     .filter((line) => line.points.length)

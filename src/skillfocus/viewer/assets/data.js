@@ -14,11 +14,9 @@
 /**
  * @typedef {object} VariableData
  * @property {string} name
- * @property {string[]} labels Its values as text.
+ * @property {string[]} labels Its values as text; none if it is real-valued.
  * @property {number[][] | null} points Where its values lie; null if all are equally far apart.
  * @property {number} scale The largest distance between two values.
- * @property {number} [first] Of a real-valued variable, its first number's place in a state, and
- * @property {number} [size] how many numbers it has. It has no labels.
  */
 
 /**
@@ -73,14 +71,14 @@
  */
 
 /**
- * What a world of real-valued variables has besides. Its states are those of recordings, each with its
- * numbers; the first ones stand for "the start of this number", whatever it is in each recording.
+ * What a world of real-valued variables has besides.
  * @typedef {object} RealData
+ * @property {[first: number, size: number][]} places [variable]: its first number's place in a state, and how many numbers it has.
  * @property {number} width How many numbers a state has.
  * @property {number} observationSize
  * @property {PackedArray | null} observations [state, entry]; null if they are the values.
  * @property {number} threshold From which change on a variable counts as changed, as a share of its scale.
- * @property {string[]} colours Of the variables, in turn.
+ * @property {string[]} colors Of the variables, in turn.
  * @property {{ bounds: [number, number, number, number], shapes: ShapeData[] } | null} drawing
  */
 
@@ -142,33 +140,25 @@
  */
 
 /**
- * Recorded rollouts of real-valued skills, [skill, start, step]: their states follow one another.
- * @typedef {object} RolloutsData
- * @property {string[]} titles [skill]
- * @property {number} first The first state.
- * @property {number} nStarts
- * @property {number} nSteps
- */
-
-/**
  * @typedef {object} SetData
  * @property {string} label
  * @property {boolean} first Whether the page opens with it.
  * @property {number} world
- * @property {string} [objective]
- * @property {string} [learner]
- * @property {number | null} [strength]
- * @property {string | null} [penalty]
- * @property {number} [stepLimit]
+ * @property {string} objective
+ * @property {string} learner
+ * @property {number | null} strength
+ * @property {string | null} penalty
+ * @property {number} stepLimit
+ * @property {string[]} titles [skill]: what it is called, in a world of real-valued variables.
+ * @property {number[]} [starts] The states that runs of every skill were recorded from.
  * @property {number[][]} targets [skill]: variables
- * @property {(string | null)[]} [reaches] [skill]: the value that it is told to reach, such as "passenger=in taxi"
- * @property {number[][]} [remembered] [skill]: the variables of a first state that make its context
- * @property {number[]} [modes] [skill]: how many modes it draws from
- * @property {Effects[]} [effects]
+ * @property {(string | null)[]} reaches [skill]: the value that it is told to reach, such as "passenger=in taxi"
+ * @property {number[][]} remembered [skill]: the variables of a first state that make its context
+ * @property {number[]} modes [skill]: how many modes it draws from
+ * @property {Effects[]} effects
  * @property {{ groups: RewardGroup[], terms: [number, number, number][][][] } | null} [learned]
  * @property {number[] | null} [coverage] Expected coverage by chains of 1, 2, … skills.
  * @property {TaskData | null} [task]
- * @property {RolloutsData} [rollouts]
  */
 
 /**

@@ -26,9 +26,9 @@ export class Drawing {
   }
 
   /** The color of a variable, or of scenery. @param {string | null} name */
-  colourOf(name) {
+  colorOf(name) {
     const j = this.world.variables.findIndex((variable) => variable.name === name);
-    return j < 0 ? this.faint : this.world.colour(j);
+    return j < 0 ? this.faint : this.world.color(j);
   }
 
   /**
@@ -62,7 +62,7 @@ export class Drawing {
   trails(pen, states, t, opacity) {
     pen.globalAlpha = opacity;
     for (const shape of this.world.real.drawing.shapes.filter((each) => each.trail)) {
-      pen.strokeStyle = this.colourOf(shape.variable);
+      pen.strokeStyle = this.colorOf(shape.variable);
       pen.beginPath();
       for (const s of states.subarray(0, t + 1)) {
         const observation = this.world.observation(s);
@@ -76,8 +76,8 @@ export class Drawing {
   /** @param {CanvasRenderingContext2D} pen @param {ShapeData} shape @param {Float32Array} observation */
   shape(pen, shape, observation) {
     const point = (/** @type {[Coordinate, Coordinate]} */ at) => [resolve(at[0], observation), resolve(at[1], observation)];
-    const colour = this.colourOf(shape.variable ?? null);
-    pen.strokeStyle = pen.fillStyle = colour;
+    const color = this.colorOf(shape.variable ?? null);
+    pen.strokeStyle = pen.fillStyle = color;
     if (shape.kind === "circle") {
       const [x, y] = point(shape.at);
       pen.beginPath();

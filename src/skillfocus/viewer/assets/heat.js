@@ -1,5 +1,5 @@
 // Heat maps: one number per place of the map, where a skill ends or what ending there would have
-// paid, and the colours for such numbers.
+// paid, and the colors for such numbers.
 
 /** @import { SkillSet } from "./skill_set.js" */
 import { element, formatNumber } from "./dom.js";
@@ -8,7 +8,7 @@ import { unpack } from "./world.js";
 
 /** The heat maps one can choose, by their name in links. */
 export const HEATS = {
-  none: "no colouring",
+  none: "no coloring",
   ends: "where it ends",
   reward: "its reward",
   earned: "its reward less the penalty",
@@ -19,12 +19,12 @@ const PENALTIES = ["weighted-norm", "changed-variables"];
 const MAX_CACHED = 64;
 
 /**
- * Numbers over the places of a map, and how to colour them.
+ * Numbers over the places of a map, and how to color them.
  * @typedef {object} HeatMap
- * @property {Float64Array} values [place]; NaN for no colour.
+ * @property {Float64Array} values [place]; NaN for no color.
  * @property {number} low
  * @property {number} high
- * @property {(value: number) => string} colour
+ * @property {(value: number) => string} color
  * @property {string} [note] For the legend.
  */
 
@@ -148,7 +148,7 @@ export class Heat {
 }
 
 /**
- * Colours for numbers: shares are darker the larger they are; rewards are amber above 0, blue below.
+ * Colors for numbers: shares are darker the larger they are; rewards are amber above 0, blue below.
  * @param {Float64Array} values
  * @param {string} theme
  * @param {boolean} shares
@@ -159,18 +159,18 @@ export function heatMap(values, theme, shares) {
   const high = Math.max(...finite, 0), low = shares ? 0 : Math.min(...finite, 0);
   const most = Math.max(high, -low) || 1;
   const [above, below] = theme === "dark" ? ["255, 190, 60", "90, 150, 255"] : ["214, 96, 20", "40, 90, 200"];
-  const colour = (/** @type {number} */ value) => {
+  const color = (/** @type {number} */ value) => {
     const part = Math.abs(value) / most;
     return shares ? `rgba(${above}, ${0.15 + 0.75 * Math.sqrt(part)})` : `rgba(${value < 0 ? below : above}, ${0.75 * part})`;
   };
-  return { values, low, high, colour };
+  return { values, low, high, color };
 }
 
 /** The elements of a heat map's legend. @param {HeatMap | null} heat */
 export function heatLegend(heat) {
   if (!heat || !(heat.high >= heat.low)) return [];
   const shades = [0, 0.25, 0.5, 0.75, 1].map((part) =>
-    element("i", { style: `background: ${heat.colour(heat.low + part * (heat.high - heat.low))}` }),
+    element("i", { style: `background: ${heat.color(heat.low + part * (heat.high - heat.low))}` }),
   );
   return [element("span", {}, formatNumber(heat.low)), ...shades, element("span", {}, formatNumber(heat.high)), heat.note ?? ""];
 }

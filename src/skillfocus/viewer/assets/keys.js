@@ -17,7 +17,7 @@ const KEYS = {
   r: ["other slips (the next seed)", (app) => app.nextSeed()],
   g: [`${SOME_GHOSTS} ghosts, or none`, (app) => app.change(() => (app.model.ghosts = app.model.ghosts ? 0 : SOME_GHOSTS), true)],
   a: ["the policy's arrows", (app) => app.change(() => (app.model.arrows = !app.model.arrows))],
-  h: ["the next colouring", (app) => app.nextHeat()],
+  h: ["the next coloring", (app) => app.nextHeat()],
   m: ["the next mode", (app) => app.nextMode()],
   l: ["copy the link to this view", (app) => app.controls.copyLink()],
   "?": ["these keys", () => byId("keys").showModal()],

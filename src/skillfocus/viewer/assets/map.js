@@ -11,7 +11,7 @@ import { element } from "./dom.js";
 
 /** Icons are drawn on a box of 24 × 24. */
 const BOX = 24;
-const LETTER_COLOUR = "#1b1b1b";
+const LETTER_COLOR = "#1b1b1b";
 
 /**
  * What a panel's picture shows.
@@ -23,7 +23,7 @@ const LETTER_COLOUR = "#1b1b1b";
  * @property {number} t The (fractional) step.
  * @property {number[]} targets Variables whose places are ringed.
  * @property {string} theme
- * @property {Object<string, string>} palette Colours by role.
+ * @property {Object<string, string>} palette Colors by role.
  * @property {HeatMap | null} heat
  * @property {(number[] | "end" | null)[] | null} arrows [place]: a direction [down, right], or where the skill stops.
  * @property {string} behind Differs where heat or arrows do.
@@ -93,8 +93,8 @@ export class MapView {
     return this.places.get([row + down, column + right].join()) ?? place;
   }
 
-  /** The centre of a place, in pixels. @param {number} place @returns {[number, number]} */
-  centre(place) {
+  /** The center of a place, in pixels. @param {number} place @returns {[number, number]} */
+  center(place) {
     const [row, column] = this.world.map.cells[place];
     return [(column + 0.5) * this.cell, (row + 0.5) * this.cell];
   }
@@ -153,7 +153,7 @@ export class MapView {
     }
     if (scene.marked?.[map.tracked[place]]) drawIcon(pen, this.icons.tracks, x, y, cell);
     if (scene.heat && !Number.isNaN(scene.heat.values[place])) {
-      pen.fillStyle = scene.heat.colour(scene.heat.values[place]);
+      pen.fillStyle = scene.heat.color(scene.heat.values[place]);
       pen.fillRect(x, y, cell + 0.5, cell + 0.5);
     }
     pen.strokeStyle = scene.palette.grid;
@@ -169,7 +169,7 @@ export class MapView {
     if (shapes && !map.grounds.includes(now)) {
       drawIcon(pen, shapes[0], x + cell * 0.08, y + cell * 0.08, cell * 0.84);
       if (shapes[1]) {
-        pen.fillStyle = LETTER_COLOUR;
+        pen.fillStyle = LETTER_COLOR;
         pen.font = `600 ${cell * 0.5}px system-ui, sans-serif`;
         pen.textAlign = "center";
         pen.textBaseline = "middle";
@@ -186,7 +186,7 @@ export class MapView {
     pen.lineWidth = Math.max(cell * 0.06, 1);
     pen.lineCap = "round";
     scene.arrows.forEach((arrow, place) => {
-      const [x, y] = this.centre(place);
+      const [x, y] = this.center(place);
       if (arrow === "end") {
         pen.strokeRect(x - cell * 0.1, y - cell * 0.1, cell * 0.2, cell * 0.2);
       } else if (arrow) {
@@ -208,8 +208,8 @@ export class MapView {
     const { world } = this;
     const before = Math.min(Math.floor(t), run.steps);
     const after = Math.min(before + 1, run.steps);
-    const [x0, y0] = this.centre(world.value(run.states[before], 0));
-    const [x1, y1] = this.centre(world.value(run.states[after], 0));
+    const [x0, y0] = this.center(world.value(run.states[before], 0));
+    const [x1, y1] = this.center(world.value(run.states[after], 0));
     const part = Math.min(t - before, 1);
     const eased = part * part * (3 - 2 * part);
     return [x0 + (x1 - x0) * eased, y0 + (y1 - y0) * eased];
@@ -223,11 +223,11 @@ export class MapView {
     pen.lineWidth = Math.max(cell * 0.09, 1.5);
     pen.lineJoin = pen.lineCap = "round";
     pen.beginPath();
-    pen.moveTo(...this.centre(world.value(run.states[0], 0)));
+    pen.moveTo(...this.center(world.value(run.states[0], 0)));
     let before = null;
     for (let i = 1; i <= last; i++) {
-      const [x0, y0] = this.centre(world.value(run.states[i - 1], 0));
-      const [x1, y1] = this.centre(world.value(run.states[i], 0));
+      const [x0, y0] = this.center(world.value(run.states[i - 1], 0));
+      const [x1, y1] = this.center(world.value(run.states[i], 0));
       if (x0 === x1 && y0 === y1) continue;
       // Keep to the right, so that the way back runs beside the way out.
       const aside = [(y0 - y1) * 0.13, (x1 - x0) * 0.13];
@@ -242,10 +242,10 @@ export class MapView {
     pen.stroke();
   }
 
-  /** @param {CanvasRenderingContext2D} pen @param {number} place @param {string} colour */
-  drawRing(pen, place, colour) {
-    const [x, y] = this.centre(place);
-    pen.strokeStyle = colour;
+  /** @param {CanvasRenderingContext2D} pen @param {number} place @param {string} color */
+  drawRing(pen, place, color) {
+    const [x, y] = this.center(place);
+    pen.strokeStyle = color;
     pen.lineWidth = Math.max(this.cell * 0.09, 2);
     pen.beginPath();
     pen.arc(x, y, this.cell * 0.5, 0, 7);
@@ -262,7 +262,7 @@ export class MapView {
     pen.save();
     pen.drawImage(this.ground, 0, 0);
     for (const place of scene.targets.flatMap((j) => world.map.places[j])) this.drawRing(pen, place, palette.target);
-    const [x, y] = this.centre(world.value(run.states[0], 0));
+    const [x, y] = this.center(world.value(run.states[0], 0));
     pen.strokeStyle = palette.way;
     pen.lineWidth = Math.max(cell * 0.08, 1.5);
     pen.setLineDash([cell * 0.16, cell * 0.1]);

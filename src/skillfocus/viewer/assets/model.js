@@ -142,7 +142,7 @@ export class Model {
       sets.map(async (set) => {
         await mode.prepare(this, set, isCurrent);
         const skill = this.skill[set.index];
-        if (set.rollouts) await set.readyAll();
+        if (set.world.real) await set.readyAll();
         if (this.heat !== "none") await Promise.all([this.heats[set.index].ready(), set.ready(skill)]);
         if (this.arrows) await set.ready(skill);
       }),
@@ -153,7 +153,7 @@ export class Model {
     for (const set of sets) {
       const run = mode.run(this, set, 0);
       const ghosts = [];
-      for (let k = 1; k <= this.ghosts && this.slips && !set.rollouts; k++) ghosts.push(mode.run(this, set, k));
+      for (let k = 1; k <= this.ghosts && this.slips && !set.world.real; k++) ghosts.push(mode.run(this, set, k));
       this.runs.set(set.index, { run, ghosts });
       this.length = Math.max(this.length, run.steps, ...ghosts.map((ghost) => ghost.steps));
     }

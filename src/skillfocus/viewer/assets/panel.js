@@ -139,7 +139,7 @@ export class Panel {
     });
   }
 
-  /** What there is to know of a place: what changes there, the number of its colour. @param {number} place */
+  /** What there is to know of a place: what changes there, the number of its color. @param {number} place */
   tip(place) {
     const { world } = this.set;
     const changes = world.variables.filter((_, j) => world.map.places[j].includes(place)).map(({ name }) => name);

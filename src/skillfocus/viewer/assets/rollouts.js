@@ -51,7 +51,7 @@ class SkillRollouts {
       const chart = element("canvas", { role: "img", "aria-label": `How far ${name} is from where it began` });
       const now = element("td", {});
       const target = targets.includes(j);
-      const row = element("tr", { class: target && "target", style: `--colour: ${world.colour(j)}` }, element("th", { scope: "row" }, name), element("td", {}, chart), now);
+      const row = element("tr", { class: target && "target", style: `--color: ${world.color(j)}` }, element("th", { scope: "row" }, name), element("td", {}, chart), now);
       return { row, chart, now, target };
     });
     const aim = targets.length ? `changes ${variableNames(world, targets)}` : "leaves everything as it is";
@@ -106,7 +106,7 @@ class SkillRollouts {
     };
     pen.strokeStyle = grid;
     pen.strokeRect(0.5, 0.5, width - 1, height - 1);
-    pen.strokeStyle = world.colour(j);
+    pen.strokeStyle = world.color(j);
     pen.lineWidth = devicePixelRatio;
     pen.globalAlpha = 0.25;
     for (const run of [...others, states]) line(run, run.length - 1);

@@ -107,8 +107,7 @@ export class Run {
     this.followed.push({ at: this.steps, z, first: this.last, mode });
     if (!recordings.length) return void (this.end = "unknown");
     const { states, actions } = recordings[mode];
-    this.states.pop(); // a recording has its own first state, which may stand for another
-    for (const s of states) this.states.push(s);
+    for (const s of states.subarray(1)) this.states.push(s);
     while (this.marks.length < this.states.length) this.marks.push(null);
     this.end = actions[actions.length - 1] === set.world.nActions ? "done" : "limit";
   }

@@ -31,23 +31,23 @@ export class SkillSet {
     this.index = index;
     this.label = data.label;
     this.first = data.first;
-    this.objective = data.objective ?? "";
+    this.objective = data.objective;
     this.learner = data.learner;
     this.penalty = data.penalty;
     this.strength = data.strength;
-    this.stepLimit = data.stepLimit ?? data.rollouts.nSteps;
+    this.stepLimit = data.stepLimit;
     this.targets = data.targets;
-    this.reaches = data.reaches ?? [];
-    this.remembered = data.remembered ?? [];
-    this.modes = data.modes ?? data.targets.map(() => 1);
-    this.effects = data.effects ?? [];
+    this.reaches = data.reaches;
+    this.remembered = data.remembered;
+    this.modes = data.modes;
+    this.effects = data.effects;
     this.learned = data.learned;
     this.coverage = data.coverage;
     this.task = data.task;
-    /** Of real-valued skills; the fields that these have not are as if nothing was known. */
-    this.rollouts = data.rollouts ?? null;
     /** [skill]: what it is called, in a world of real-valued variables. */
-    this.titles = data.rollouts?.titles ?? [];
+    this.titles = data.titles;
+    /** The states that runs of every skill were recorded from; none where the page simulates. */
+    this.starts = data.starts ?? [];
     this.nSkills = data.targets.length;
     /** @type {Policy[]} */
     this.policies = data.targets.map(() => ({}));
@@ -64,12 +64,6 @@ export class SkillSet {
   /** [skill][first state]: the context; it selects columns of the skill's policy. */
   get contexts() {
     return (this.contextTables ??= this.remembered.map((variables) => this.world.contextOf(variables)));
-  }
-
-  /** The states that runs were recorded from; none where the page simulates. */
-  get starts() {
-    const { starts } = this.world;
-    return (this.rollouts ? starts?.slice(0, this.rollouts.nStarts) : starts) ?? [];
   }
 
   /** Unpack a skill's policy; it cannot be used before. @param {number} z */
@@ -94,15 +88,6 @@ export class SkillSet {
 
   /** @param {number} z */
   async load(z) {
-    if (this.rollouts) {
-      const { first, nStarts, nSteps } = this.rollouts;
-      const recording = (/** @type {number} */ start) => {
-        const begin = first + (z * nStarts + start) * (nSteps + 1);
-        return { states: Int32Array.from({ length: nSteps + 1 }, (_, t) => begin + t), actions: new Uint8Array(nSteps + 1) };
-      };
-      this.policies[z].recorded = new Map(this.starts.map((start) => [start, [recording(start)]]));
-      return;
-    }
     this.reading ??= this.read();
     const data = (await this.reading)[z];
     const policy = this.policies[z];

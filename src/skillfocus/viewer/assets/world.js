@@ -1,4 +1,4 @@
-// A world as the page's data has it. Simulation is that of Python's `core.rollout`: same tables, same
+// A world as the page's data has it. Simulation is that of Python's `rollout.py`: same tables, same
 // order of random numbers.
 
 /**
@@ -103,7 +103,7 @@ export class World {
 
   /** The numbers of a real-valued variable. @param {number} s @param {number} variable */
   numbers(s, variable) {
-    const { first, size } = this.variables[variable];
+    const [first, size] = this.real.places[variable];
     return this.values.subarray(s * this.width + first, s * this.width + first + size);
   }
 
@@ -114,8 +114,8 @@ export class World {
   }
 
   /** The color of a real-valued variable. @param {number} variable */
-  colour(variable) {
-    return this.real.colours[variable % this.real.colours.length];
+  color(variable) {
+    return this.real.colors[variable % this.real.colors.length];
   }
 
   /** How far a real-valued variable is from where it was, over its scale. @param {number} first @param {number} last @param {number} variable */
@@ -170,7 +170,7 @@ export class World {
 
   /**
    * [state]: the index of the combination of some variables' values, among those that occur, in
-   * ascending order (as Python's `core.indexing`).
+   * ascending order (as Python's `mdp.index_values`).
    * @param {number[]} variables
    */
   contextOf(variables) {

@@ -17,7 +17,7 @@ import { baseMode } from "./mode.js";
 const LENGTHS = 5;
 /** Milliseconds that the trees grow between two frames. */
 const SLICE = 12;
-const COLOURS = ["#d4622a", "#2f7fb8", "#2a9d5c", "#9b5fc0"];
+const COLORS = ["#d4622a", "#2f7fb8", "#2a9d5c", "#9b5fc0"];
 const LETTERS = "ABCD";
 
 /** @type {Mode} */
@@ -135,8 +135,8 @@ class ChainSection {
   }
 
   /** @param {SkillSet} set */
-  colour(set) {
-    return COLOURS[this.app.model.shown.indexOf(set.index) % COLOURS.length];
+  color(set) {
+    return COLORS[this.app.model.shown.indexOf(set.index) % COLORS.length];
   }
 
   /** @param {SkillSet} set */
@@ -213,7 +213,7 @@ class ChainSection {
     this.button.textContent = this.animating ? "Stop" : trees.some((tree) => !tree.done) ? "Go on" : "Grow all chains";
     this.note.textContent = this.describeTrees(trees);
     this.key.replaceChildren(
-      ...this.shownSets.map((set) => element("span", { style: `--colour: ${this.colour(set)}` }, `${this.letter(set)} ${set.label}`)),
+      ...this.shownSets.map((set) => element("span", { style: `--color: ${this.color(set)}` }, `${this.letter(set)} ${set.label}`)),
     );
   }
 
@@ -238,7 +238,7 @@ class ChainSection {
         for (const one of [run, ...ghosts]) if (i <= one.steps) seen.add(one.states[i]);
         points.push([i, seen.size]);
       }
-      return { points, colour: this.colour(set), letter: this.letter(set), name: set.label, dots: false };
+      return { points, color: this.color(set), letter: this.letter(set), name: set.label, dots: false };
     });
     const top = Math.max(4, ...lines.map((line) => line.points.at(-1)[1]));
     const to = Math.max(model.length, 1);
@@ -253,10 +253,10 @@ class ChainSection {
     const points = (/** @type {number[]} */ curve) => curve.map((share, i) => [i + 1, share]);
     for (const set of this.shownSets) {
       const tree = this.trees.get(set.index);
-      const colour = this.colour(set);
-      if (tree) lines.push({ points: points(tree.curve), colour, letter: this.letter(set), name: set.label });
+      const color = this.color(set);
+      if (tree) lines.push({ points: points(tree.curve), color, letter: this.letter(set), name: set.label });
       if (set.coverage)
-        lines.push({ points: points(set.coverage.slice(0, LENGTHS)), colour, dashed: true, name: `${set.label}, expected` });
+        lines.push({ points: points(set.coverage.slice(0, LENGTHS)), color, dashed: true, name: `${set.label}, expected` });
     }
     const top = Math.max(0.01, ...lines.flatMap((line) => line.points.map((point) => point[1])));
     const ticks = Array.from({ length: LENGTHS }, (_, i) => i + 1);

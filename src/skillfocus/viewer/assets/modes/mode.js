@@ -1,6 +1,6 @@
 // What a mode of the page is. A mode decides which runs the panels show, what is said about them, and
 // which controls there are. It is one object with the members of `baseMode`, in a file of its own, and
-// one line in modes/index.js. What a mode needs from Python is a field in MODE_DATA of
+// one line in modes/index.js. What a mode needs from Python is a field of `set_data` in
 // viewer/payload.py.
 
 /**
@@ -24,7 +24,7 @@ import { unfinishedVerdict, variableNames } from "../words.js";
  * @property {() => void} stop Another mode was chosen.
  * @property {() => void} tick Called before each frame.
  * @property {(t: number) => void} draw
- * @property {(set: SkillSet) => HeatMap | null} heat What to colour a set's map with, if anything.
+ * @property {(set: SkillSet) => HeatMap | null} heat What to color a set's map with, if anything.
  */
 
 /** @typedef {typeof baseMode} Mode */
