@@ -102,7 +102,7 @@ class TreasureSkills(Discovery):
         return Result(rows)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HouseholdSkills(Discovery):
     """A discovery in a world of Mini-BEHAVIOR, with the success of its skills in the tasks."""
 

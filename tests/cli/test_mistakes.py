@@ -165,7 +165,8 @@ def folder(tmp_path_factory):
         ([*SWEEP, "--seed", "-1"], "reporting seed"),
         (["discovr", "four-rooms"], "unknown command 'discovr': did you mean 'discover'?"),
         ([*DISCOVER, "--learner", "nueral"], "unknown --learner 'nueral': did you mean 'neural'?"),
-        ([*DISCOVER, "--penalty=path"], "unknown --penalty 'path': did you mean 'path-norm'?"),
+        ([*DISCOVER, "--penalty=path"], "unknown penalty 'path': did you mean 'path-norm'?"),
+        ([*DISCOVER, "--baseline", "strat"], "unknown baseline 'strat': did you mean 'start'?"),
         ([*SWEEP, "--trials", "0", "--workers", "1"], "trials must be at least 1"),
     ],
 )  # fmt: skip

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
 import skillfocus as sf
@@ -58,3 +61,13 @@ def test_defaults_are_those_of_the_library():
     given = options()
     run = Discovery("four-rooms", "focused-vic", 0, given.make_learner(), **given.settings())
     assert run == Discovery("four-rooms", "focused-vic", 0)
+
+
+def test_the_examples_of_world_settings_work(tmp_path):
+    """Help names the world that each example is for."""
+    for name in ("describe", "discover"):
+        text = " ".join(command(name, "--help", cwd=tmp_path).stdout.replace("│", " ").split())
+        settings, world = re.search(r"such as '(\{[^']*\})' for ([a-z-]+)", text).groups()
+        assert (
+            sf.make(world, **json.loads(settings)).settings.items() >= json.loads(settings).items()
+        )

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from skillfocus.progress import ProgressBar, make_console
 
@@ -69,7 +69,7 @@ def shown_exploration() -> Iterator[None]:
             return
         if err.is_terminal:
             status.start()
-            status.update(line)
+            status.update(Text(line))  # names of users are not markup
         else:
             say(line)
             due = time.monotonic() + LINE_SECONDS
@@ -133,15 +133,15 @@ def _show_strengths(strengths: dict[str, Any]) -> None:
 
 
 def table(title: str | None, columns: list[str], rows: list[list[str]]) -> Table:
-    """Return a table of plain text; square brackets are not markup."""
+    """Return a table of plain text, in which names of users are neither markup nor emoji."""
     made = Table(
-        title=title and escape(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0), pad_edge=False,
+        title=title and Text(title, "table.title"), title_justify="left", header_style="bold",
+        box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False,
     )  # fmt: skip
     for column in columns:
-        made.add_column(escape(column), overflow="fold")
+        made.add_column(Text(column), overflow="fold")
     for row in rows:
-        made.add_row(*map(escape, row))
+        made.add_row(*map(Text, row))
     return made
 
 
