@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import logging
 import os
 import re
@@ -235,3 +236,18 @@ def test_without_an_output_it_prints_nowhere():
     closed = ["sh", "-c", 'exec "$@" >&-', "sh", *line]
     done = subprocess.run(closed, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_doctor_works_without_a_home_folder(tmp_path, monkeypatch):
+    """As for a user of a container whom its system does not know."""
+
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr("pathlib.Path.home", no_home)
+    for name in ("HOME", "XDG_CACHE_HOME", "SKILLFOCUS_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("skillfocus.cli.commands._check_kernels", lambda: "work")
+    done = command("doctor", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["world cache"].startswith("off")
