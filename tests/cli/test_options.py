@@ -43,13 +43,6 @@ def test_options_of_another_learner_are_refused(given, message):
         options(**given).make_learner()
 
 
-def test_an_unknown_learner_is_a_usage_error(tmp_path):
-    done = command("discover", "four-rooms", "vic", "--learner", "evolution", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "evolution" in done.stderr
-    assert all(name in done.stderr for name in LEARNERS)
-
-
 def test_a_learner_is_registered_in_one_place(monkeypatch):
     """An entry in LEARNERS is enough for `make_learner`; names in help are read at import."""
     eager = LearnerEntry("skillfocus:Planning", options=("rounds",))
