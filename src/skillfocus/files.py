@@ -166,7 +166,14 @@ def write_atomically(path: Path, content: bytes) -> None:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
-    _sync_folder(path.parent)
+    with contextlib.suppress(
+        OSError
+    ):  # so that it survives a power failure, where that is possible
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -175,16 +182,6 @@ def remove_leftovers(folder: Path) -> None:
         parts = _TEMPORARY.fullmatch(file.name)
         if parts and parts["host"] == socket.gethostname() and not _is_alive(int(parts["pid"])):
             file.unlink(missing_ok=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the rename survive a power failure, on systems that can sync a folder."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _is_alive(pid: int) -> bool:
@@ -363,12 +360,16 @@ def is_own(name: str) -> bool:
 def load_own(name: str) -> Any:
     """Run the file of `FILE.py:NAME` and return what it calls NAME.
 
+    Like a script, it can import files beside it.
+
     Raises:
         UserError: If there is no such file or name, or the file raises.
     """
     path, attribute = _parts(name)
+    if not os.path.isfile(path):
+        raise UserError(f"there is no file {shorten(path)}")
     with own_code(name):
-        module = run_file(path)
+        module = _run_file(path.resolve(), own_digest(name))
     if not hasattr(module, attribute):
         public = [known for known in vars(module) if not known.startswith("_")]
         raise unknown(f"name in {path}", attribute, public)
@@ -402,18 +403,9 @@ def own_code(name: str) -> Iterator[None]:
         raise UserError(f"{name} does not work{place}: {type(error).__name__}: {error}") from error
 
 
-def run_file(path: Path) -> ModuleType:
-    """Run a user's Python file; like a script, it can import files beside it.
-
-    A file that has not changed is run once, so that its functions stay the same objects.
-    """
-    if not os.path.isfile(path):
-        raise UserError(f"there is no file {shorten(path)}")
-    return _run(path.resolve(), digest(path.read_bytes()))
-
-
 @lru_cache(maxsize=16)
-def _run(path: Path, contents: str) -> ModuleType:
+def _run_file(path: Path, contents: str) -> ModuleType:
+    """Run a file once, unless its contents change, so that its functions stay the same objects."""
     del contents
     spec = importlib.util.spec_from_file_location(f"skillfocus_own_{path.stem}", path)
     assert spec is not None

@@ -106,7 +106,13 @@ def show_runs(runs: list[dict], as_json: bool, strengths: dict[str, Any] | None 
         print_json({"runs": runs, **({"strength_search": strengths} if strengths else {})})
         return
     if strengths:
-        _show_strengths(strengths)
+        rows = [
+            [f"{p['strength']:g}{' *' if p['strength'] == strengths['strength'] else ''}",
+             *(f"{p[name]:.3f}" for name in ("changes_alone", "side_effects", "avoidable"))]
+            for p in strengths["points"]
+        ]  # fmt: skip
+        columns = ["strength", "best skills change targets alone", "side effects", "avoidable"]
+        print_table("Strengths tried; * is taken", columns, rows)
     out = _stdout()
     for table in effects_tables(runs):
         out.print(table)
@@ -120,16 +126,6 @@ def show_runs(runs: list[dict], as_json: bool, strengths: dict[str, Any] | None 
         ]  # fmt: skip
         columns = ["world", "objective", "seed", "1", "2", "3", "4", "5", "AUC", ""]
         print_table("Coverage of chains of 1 to 5 skills", columns, rows)
-
-
-def _show_strengths(strengths: dict[str, Any]) -> None:
-    rows = [
-        [f"{p['strength']:g}{' *' if p['strength'] == strengths['strength'] else ''}",
-         *(f"{p[name]:.3f}" for name in ("changes_alone", "side_effects", "avoidable"))]
-        for p in strengths["points"]
-    ]  # fmt: skip
-    columns = ["strength", "best skills change targets alone", "side effects", "avoidable"]
-    print_table("Strengths tried; * is taken", columns, rows)
 
 
 def table(title: str | None, columns: list[str], rows: list[list[str]]) -> Table:
