@@ -79,13 +79,25 @@ def cached_mdp(name: str, settings: str = "{}") -> TabularMDP:
 class Discovery(DiscoverySettings, Run):
     """One discovery of skills: a world, an objective, a seed, a learner, and their settings.
 
-    Invalid fields raise `UserError` when the run is made.
+    None stands for the default of the world or the objective. Invalid fields raise `UserError` when
+    the run is made.
 
     Attributes:
+        world: A world's name, as for `make`.
+        objective: An objective's name, such as `focused-vic` or `focused-my.py:rotate`.
         seed: Seed of the discovery, at least 0.
         learner: The learner, or its name; a dataclass, whose fields are settings of the run.
+        skills: Number of skills.
+        targets: Which skills target what, such as `tool_1=2,position=4`.
+        rate: Learning rate of the discriminator or phi.
+        strength: Strength of the penalty for side effects.
+        weight: DUSDi's weight on the other variables.
         prior: Probability of each skill under nu.
+        step_limit: Maximum number of steps of a skill.
+        world_settings: The world's arguments as a JSON object.
         coverage: Whether to measure the coverage of skill chains too.
+        baseline: What the penalty compares with (`focused`).
+        penalty: Name of the penalty, such as `path-norm`.
     """
 
     seed: int

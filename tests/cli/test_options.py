@@ -30,6 +30,11 @@ def test_a_learner_from_its_options(given, learner):
     assert options(**given).make_learner() == learner
 
 
+def test_a_discount_is_the_one_given_whatever_the_learner_s_own():
+    given = Discover(world="two-rooms", objective="focused-vic", learner="neural", gamma=0.99)
+    assert given.make_learner() == sf.Actor(gamma=0.99) != sf.Actor()
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -65,8 +65,8 @@ class DiscoveryOptions(DiscoverySettings):
     learner: LearnerName = "planning"
     """How skills are learned: exact planning, Q-learning, Q-learning by the letter of the paper, or
     networks, with settings for a CPU (neural) or a GPU (neural-large)."""
-    gamma: float = 0.99
-    """Discount factor."""
+    gamma: float | None = None
+    """Discount factor (default 0.99; with real-valued actions 0.98)."""
     rounds: int | None = None
     """Rounds of planning (default 40)."""
     episodes: int | None = None
@@ -91,7 +91,7 @@ class DiscoveryOptions(DiscoverySettings):
         """Return the options of learners that were given."""
         names = ("gamma", *(option for entry in LEARNERS.values() for option in entry.options))
         values = {name: getattr(self, name) for name in names}
-        return {name: v for name, v in values.items() if v != getattr(type(self), name)}
+        return {name: value for name, value in values.items() if value is not None}
 
     def make_learner(self) -> Learner:
         """Return the learner with its options.
