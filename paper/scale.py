@@ -84,7 +84,7 @@ class TreasureSkills(sf.Discovery):
         return sf.Result(rows)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HouseholdSkills(sf.Discovery):
     """A discovery in a world of Mini-BEHAVIOR, with the success of its skills in the tasks."""
 

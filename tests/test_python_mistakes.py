@@ -87,6 +87,7 @@ MISTAKES = [
     ('gamma nan', lambda: disc(learner=sf.Planning(gamma=float("nan"))), 'gamma is nan; it must be above 0 and at most 1'),
     ('episodes -1', lambda: sf.QLearning(episodes=-1), 'episodes and block must be at least 1'),
     ('ql gamma', lambda: sf.QLearning(gamma=-1), 'gamma is -1; it must be above 0 and at most 1'),
+    ('gae lambda', lambda: sf.Actor(gae_lambda=2.0), 'gae_lambda is 2.0; it must be between 0 and 1'),
     ('targets neg', lambda: disc(targets={"tool_1":-2}), "target 'tool_1' has -2 skills; give it at least 1"),
     ('targets unknown', lambda: disc(targets={"tool1":2}), "unknown variable 'tool1': did you mean 'tool_1'? (known:"),
     ('n_skills 0', lambda: disc(n_skills=0), '0 skills are too few: the goals of FourRooms-v0 take 2, so ask for 2 or more'),

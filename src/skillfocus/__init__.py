@@ -17,10 +17,6 @@ from typing import TYPE_CHECKING
 
 from skillfocus.progress import exit_quietly_on_interrupt
 
-exit_quietly_on_interrupt()  # before what takes long to import
-
-from skillfocus.gymnasium_ids import register  # noqa: E402
-
 if TYPE_CHECKING:
     from skillfocus.api import *  # noqa: F403
     from skillfocus.api import __all__ as __all__
@@ -45,4 +41,34 @@ def __dir__() -> list[str]:
     return sorted([*import_module("skillfocus.api").__all__, "__version__"])
 
 
-register()
+_WORLD_IDS = (
+    "FourRooms-v0", "ForageWorld-v0", "MudWorld-v0", "Box-v0", "Vase-v0", "ConveyorSushi-v0",
+    "ConveyorVase-v0", "Train-v0",
+)  # fmt: skip
+"""Spelled out, because importing the registry of worlds would slow down `import skillfocus`."""
+
+
+def _register_environments() -> None:
+    """Register every environment with Gymnasium, which imports it when it is made.
+
+    Each built-in world with a table is a `WorldEnv` with its own task, as in
+    `skillfocus/FourRooms-v0`, which has the paper's; `skillfocus/Skills-v0` is a `SkillEnv` of the
+    skills passed to it. They truncate episodes themselves, so no `max_episode_steps` is registered.
+    """
+    import gymnasium
+
+    for world_id in _WORLD_IDS:
+        gymnasium.register(
+            f"skillfocus/{world_id}",
+            entry_point="skillfocus.envs:WorldEnv",
+            kwargs={"world": world_id, "task": "true"},
+        )
+    gymnasium.register(
+        "skillfocus/Skills-v0",
+        entry_point="skillfocus.envs:SkillEnv",
+        vector_entry_point="skillfocus.envs:SkillVectorEnv",
+    )
+
+
+exit_quietly_on_interrupt()  # before what takes long to import
+_register_environments()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import KW_ONLY, dataclass, fields, is_dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -22,7 +22,7 @@ from skillfocus.files import own_code, shorten
 from skillfocus.learners.discovery import learn
 from skillfocus.learners.planning.learner import Planning
 from skillfocus.learners.problem import Learner, Problem, make_problem
-from skillfocus.learners.registry import as_learner
+from skillfocus.learners.registry import DiscoverySettings, as_learner
 from skillfocus.mdp import TabularMDP, tabulate
 from skillfocus.metrics.coverage import coverage
 from skillfocus.metrics.summary import overall, rows_of, skill_records
@@ -50,7 +50,7 @@ def cached_world(name: str, settings: str = "{}") -> World:
 
     Args:
         name: The world's name, as for `make`.
-        settings: The world's arguments as a JSON object, such as `'{"slip": 0.0}'`.
+        settings: The world's arguments as a JSON object, such as `'{"step_limit": 30}'`.
 
     Raises:
         UserError: If the settings are not a JSON object, or the world cannot be made.
@@ -76,8 +76,8 @@ def cached_mdp(name: str, settings: str = "{}") -> TabularMDP:
 
 
 @dataclass(frozen=True)
-class Discovery(Run):
-    """One discovery of skills: a world, an objective, a learner and a seed.
+class Discovery(DiscoverySettings, Run):
+    """One discovery of skills: a world, an objective, a seed, a learner, and their settings.
 
     None stands for the default of the world or the objective. Invalid fields raise `UserError` when
     the run is made.
@@ -100,21 +100,11 @@ class Discovery(Run):
         penalty: Name of the penalty, such as `path-norm`.
     """
 
-    world: str
-    objective: str
     seed: int
     learner: Learner = PLANNING
-    skills: int | None = None
-    targets: str | None = None
-    rate: float | None = None
-    strength: float | None = None
-    weight: float | None = None
+    _: KW_ONLY
     prior: float | None = None
-    step_limit: int | None = None
-    world_settings: str = "{}"
     coverage: bool = False
-    baseline: str | None = None
-    penalty: str | None = None
 
     version = 6
 

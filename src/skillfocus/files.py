@@ -52,18 +52,29 @@ class Damaged(UserError):
 # -------------------------------------------------------------------- paths
 
 
+@contextmanager
+def _explained(what: str, advice: str = "") -> Iterator[None]:
+    """Turn errors of the system into one sentence: `cannot WHAT: REASON; ADVICE`."""
+    try:
+        yield
+    except (OSError, ValueError) as error:  # ValueError: a null character
+        if isinstance(error, UserError):
+            raise
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UserError(f"cannot {what}: {reason}{advice}") from None
+
+
 def make_folder(folder: Path) -> None:
     """Create a folder and its parents if they do not exist.
 
     Raises:
         UserError: If the path is a file, or the folder cannot be created.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:
-        raise UserError(f"{folder} is a file, not a folder") from None
-    except (OSError, ValueError) as error:  # ValueError: a null character
-        raise UserError(f"cannot create the folder {shorten(folder)}: {_reason(error)}") from None
+    with _explained(f"create the folder {shorten(folder)}"):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            raise UserError(f"{folder} is a file, not a folder") from None
 
 
 def require_writable_folder(folder: Path) -> None:
@@ -86,18 +97,17 @@ def check_file_path(path: Path) -> None:
     """
     if os.path.isdir(path):
         raise UserError(f"{path} is a folder; name a file to write")
-    try:
+    too_long = _explained(f"write {shorten(path)}", "; use another name")
+    with too_long, contextlib.suppress(FileNotFoundError):
         os.lstat(path)
-    except FileNotFoundError:
-        pass
-    except (OSError, ValueError) as error:  # a name that is too long, or has a null character
-        raise UserError(
-            f"cannot write {shorten(path)}: {_reason(error)}; use another name"
-        ) from None
-    if not os.path.isdir(path.parent):
-        raise UserError(f"there is no folder {shorten(path.parent)} to write {path.name} to")
+    _require_folder_of(path)
     if not os.access(path.parent, os.W_OK):
         raise UserError(f"cannot write to {path.parent}, so {path.name} cannot be written there")
+
+
+def _require_folder_of(path: Path) -> None:
+    if not os.path.isdir(path.parent):
+        raise UserError(f"there is no folder {shorten(path.parent)} to write {path.name} to")
 
 
 def shorten(path: Path | str) -> str:
@@ -137,31 +147,33 @@ def write_atomically(path: Path, content: bytes) -> None:
     Raises:
         UserError: If the folder does not exist or the file cannot be written.
     """
-    if not os.path.isdir(path.parent):
-        raise UserError(f"there is no folder {shorten(path.parent)} to write {path.name} to")
+    _require_folder_of(path)
+    with _explained(f"write to {path.parent}"):
+        prefix = f".{os.getpid()}@{socket.gethostname()}~"
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=prefix)
     try:
-        handle, temporary = tempfile.mkstemp(
-            dir=path.parent, prefix=f".{os.getpid()}@{socket.gethostname()}~"
-        )
-    except OSError as error:
-        raise UserError(f"cannot write to {path.parent}: {error.strerror}") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        # mkstemp creates files readable by their owner alone; give ours the usual permissions.
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
-        _sync_folder(path.parent)
-    except BaseException as error:
+        with _explained(f"write {shorten(path)}"):
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            # mkstemp creates files readable by their owner alone; give ours the usual permissions.
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(temporary, 0o666 & ~umask)
+            os.replace(temporary, path)
+    except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
-        if isinstance(error, OSError | ValueError):  # ValueError: a null character
-            raise UserError(f"cannot write {shorten(path)}: {_reason(error)}") from None
         raise
+    with contextlib.suppress(
+        OSError
+    ):  # so that it survives a power failure, where that is possible
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -170,16 +182,6 @@ def remove_leftovers(folder: Path) -> None:
         parts = _TEMPORARY.fullmatch(file.name)
         if parts and parts["host"] == socket.gethostname() and not _is_alive(int(parts["pid"])):
             file.unlink(missing_ok=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the rename survive a power failure, on systems that can sync a folder."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _is_alive(pid: int) -> bool:
@@ -193,10 +195,6 @@ def _is_alive(pid: int) -> bool:
     except OSError:
         return True
     return True
-
-
-def _reason(error: OSError | ValueError) -> object:
-    return error.strerror if isinstance(error, OSError) else error
 
 
 # -------------------------------------------------------------------- contents
@@ -222,12 +220,11 @@ def read_bytes(path: Path, what: str) -> bytes:
     """
     if os.path.isdir(path):
         raise UserError(f"{path} is a folder: name a file of {what}")
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise UserError(f"there is no file {shorten(path)}: name a file of {what}") from None
-    except (OSError, ValueError) as error:
-        raise UserError(f"cannot read {shorten(path)}: {_reason(error)}") from None
+    with _explained(f"read {shorten(path)}"):
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            raise UserError(f"there is no file {shorten(path)}: name a file of {what}") from None
 
 
 def seal(header: msgspec.Struct, arrays: Mapping[str, np.ndarray], compress: int = 0) -> bytes:
@@ -363,12 +360,16 @@ def is_own(name: str) -> bool:
 def load_own(name: str) -> Any:
     """Run the file of `FILE.py:NAME` and return what it calls NAME.
 
+    Like a script, it can import files beside it.
+
     Raises:
         UserError: If there is no such file or name, or the file raises.
     """
     path, attribute = _parts(name)
+    if not os.path.isfile(path):
+        raise UserError(f"there is no file {shorten(path)}")
     with own_code(name):
-        module = run_file(path)
+        module = _run_file(path.resolve(), own_digest(name))
     if not hasattr(module, attribute):
         public = [known for known in vars(module) if not known.startswith("_")]
         raise unknown(f"name in {path}", attribute, public)
@@ -402,18 +403,9 @@ def own_code(name: str) -> Iterator[None]:
         raise UserError(f"{name} does not work{place}: {type(error).__name__}: {error}") from error
 
 
-def run_file(path: Path) -> ModuleType:
-    """Run a user's Python file; like a script, it can import files beside it.
-
-    A file that has not changed is run once, so that its functions stay the same objects.
-    """
-    if not os.path.isfile(path):
-        raise UserError(f"there is no file {shorten(path)}")
-    return _run(path.resolve(), digest(path.read_bytes()))
-
-
 @lru_cache(maxsize=16)
-def _run(path: Path, contents: str) -> ModuleType:
+def _run_file(path: Path, contents: str) -> ModuleType:
+    """Run a file once, unless its contents change, so that its functions stay the same objects."""
     del contents
     spec = importlib.util.spec_from_file_location(f"skillfocus_own_{path.stem}", path)
     assert spec is not None

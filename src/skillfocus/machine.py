@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -17,17 +18,13 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def usable_cores() -> int:
-    """Return how many cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
-
-
 def map_on_cores(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """Yield `function(item)` for each item, in order, computed on all cores."""
-    with ThreadPoolExecutor(usable_cores()) as pool:
+    """Yield `function(item)` for each item, in order, computed on all cores it may use."""
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        cores = os.cpu_count() or 1
+    with ThreadPoolExecutor(cores) as pool:
         yield from pool.map(function, items)
 
 
@@ -47,15 +44,11 @@ def available_bytes() -> int:
         machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # Windows has no sysconf
         machine = UNKNOWN_MEMORY
-    return min(machine, *(_container_bytes(path, machine) for path in _CONTAINER_LIMITS)) // 2
-
-
-def _container_bytes(path: Path, unlimited: int) -> int:
-    """Return the limit in a file of the kernel's; `unlimited` if there is none."""
-    try:
-        return int(path.read_text())
-    except (OSError, ValueError):  # no such file, or "max"
-        return unlimited
+    limits = [machine]
+    for path in _CONTAINER_LIMITS:
+        with contextlib.suppress(OSError, ValueError):  # no such file, or "max"
+            limits.append(int(path.read_text()))
+    return min(limits) // 2
 
 
 def peak_bytes() -> int | None:

@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import PurePath
 from types import TracebackType
 from typing import Any
@@ -61,16 +61,16 @@ class ProgressBar:
 
         self.console, self.title = console, title
         self._tenths_printed = 0
+
+        def text(template: str, **column: Any) -> TextColumn:
+            return TextColumn(template, markup=False, table_column=Column(no_wrap=True, **column))
+
         columns = (
-            TextColumn(
-                "{task.description}", markup=False, table_column=Column(no_wrap=True, ratio=1)
-            ),
+            text("{task.description}", ratio=1),
             BarColumn(bar_width=20),
-            TextColumn("{task.percentage:3.0f} %", table_column=Column(no_wrap=True)),
+            text("{task.percentage:3.0f} %"),
             TimeRemainingColumn(table_column=Column(no_wrap=True)),
-            TextColumn(
-                "{task.fields[activity]}", markup=False, table_column=Column(no_wrap=True, ratio=2)
-            ),
+            text("{task.fields[activity]}", ratio=2),
         )
         self._is_drawn = console.is_terminal or console.is_jupyter
         self.bar = Bar(
@@ -116,52 +116,31 @@ SECONDS_UNSEEN = 2.0
 """What takes no longer shows no bar."""
 
 
-class LateBar:
-    """A `Progress` that draws a bar once `SECONDS_UNSEEN` have passed, for people only: in a
-    terminal or a notebook, not in a log file.
-
-    Args:
-        title: What is being done.
-    """
-
-    def __init__(self, title: str) -> None:
-        self._title, self._began = title, time.monotonic()
-        self._bar: ProgressBar | None = None
-
-    def __call__(self, fraction: float, activity: str) -> None:
-        """Draw the fraction done and the current activity, if it is time."""
-        if self._bar is None:
-            if time.monotonic() - self._began < SECONDS_UNSEEN:
-                return
-            console = make_console(stderr=True)
-            if not (console.is_terminal or console.is_jupyter):
-                self._began = float("inf")
-                return
-            self._bar = ProgressBar(console, self._title).__enter__()
-        self._bar(fraction, activity)
-
-    def close(self) -> None:
-        """Remove the bar, if it was drawn."""
-        if self._bar is not None:
-            self._bar.__exit__()
-
-
 @contextmanager
 def shown(progress: Progress | None, title: str) -> Iterator[Progress]:
     """Yield a callback that a function of the library reports its progress to.
 
     Args:
-        progress: The user's own callback, or `no_progress` for silence; None shows a `LateBar`.
+        progress: The user's own callback, or `no_progress` for silence. None shows a bar once
+            `SECONDS_UNSEEN` have passed, for people only: in a terminal or a notebook, not in a log
+            file.
         title: What is being done, at the left of the bar.
     """
     if progress is not None:
         yield progress
         return
-    bar = LateBar(title)
-    try:
-        yield bar
-    finally:
-        bar.close()
+    due, bar = time.monotonic() + SECONDS_UNSEEN, no_progress
+
+    def report(fraction: float, activity: str) -> None:
+        nonlocal due, bar
+        if time.monotonic() >= due:
+            due, console = float("inf"), make_console(stderr=True)
+            if console.is_terminal or console.is_jupyter:
+                bar = stack.enter_context(ProgressBar(console, title))
+        bar(fraction, activity)
+
+    with ExitStack() as stack:
+        yield report
 
 
 # --------------------

@@ -514,12 +514,10 @@ def run_all(
     job.n_waiting = len(job.waiting)
     try:
         if executor is not None:
-            job.execute_on(executor, getattr(executor, "_max_workers", os.cpu_count() or 1))
+            job.execute_on(executor)
         elif cluster is not None:
             with _connected(cluster) as client:
-                job.execute_on(
-                    client.get_executor(pure=False), lambda: sum(client.nthreads().values())
-                )
+                job.execute_on(client.get_executor(pure=False))
         elif workers == 1 or job.n_waiting == 1:
             job.execute_here()
         else:
@@ -554,61 +552,54 @@ class _Job:
         """Execute all runs in worker processes; runs that were lost with theirs are tried alone."""
         while self.waiting:
             with _processes(min(workers, len(self.waiting))) as pool:
-                lost, _ = self.submit_all(pool, workers, self.waiting)
+                lost = self.submit(pool, self.waiting, workers)
             for run in lost:
                 with _processes(1) as pool:
-                    lost_again, _ = self.submit_all(pool, 1, deque([run]))
+                    lost_again = self.submit(pool, deque([run]), 1)
                 if lost_again:
                     advice = 'a script must call run_all under `if __name__ == "__main__":`'
                     message = f"its worker process died, out of memory perhaps; {advice}"
                     trace = "no traceback: the process was ended"
                     self.finish(run, Outcome(error=message, traceback=trace))
 
-    def execute_on(self, pool: Executor, width: int | Callable[[], int]) -> None:
+    def execute_on(self, pool: Executor) -> None:
         """Execute all runs on an executor of the caller's, which must not break."""
-        lost, error = self.submit_all(pool, width, self.waiting)
-        if lost:
+        for error in self.submit(pool, self.waiting, self.n_waiting).values():
             raise UserError(f"the executor gave up ({error}); finished runs are stored")
 
-    def submit_all(
-        self, pool: Executor, width: int | Callable[[], int], waiting: deque[Run]
-    ) -> tuple[list[Run], BrokenExecutor | None]:
-        """Execute runs on an executor, as many at once as it has workers.
+    def submit(self, pool: Executor, waiting: deque[Run], most: int) -> dict[Run, BrokenExecutor]:
+        """Execute runs on an executor, until it breaks.
 
         Args:
             pool: The executor.
-            width: The number of workers, or a function that returns how many there are now.
-            waiting: The runs; those that were begun are taken out.
+            waiting: The runs; those that were submitted are taken out.
+            most: How many are submitted at once, as only those can be lost.
 
         Returns:
-            The runs that were in flight when the executor broke, and the error it broke with.
+            The runs that were submitted and not finished when the executor broke, with its error.
         """
-        in_flight: dict[Future, Run] = {}
-        lost: list[Run] = []
-        broken: BrokenExecutor | None = None
+        submitted: dict[Future, Run] = {}
+        lost: dict[Run, BrokenExecutor] = {}
         try:
-            while (waiting and not lost) or in_flight:
-                most = max(1, width if isinstance(width, int) else width())
-                while waiting and not lost and len(in_flight) < most:
+            while (waiting and not lost) or submitted:
+                while waiting and not lost and len(submitted) < most:
                     run = waiting.popleft()
                     try:
                         with _signals_blocked():  # a pool starts processes as it needs them
-                            in_flight[pool.submit(_perform_there, run, code_version())] = run
+                            submitted[pool.submit(_perform_there, run, code_version())] = run
                     except BrokenExecutor as error:
-                        broken = error
-                        lost.append(run)
-                self.report(in_flight.values())
-                for future in wait(in_flight, timeout=1.0, return_when=FIRST_COMPLETED).done:
-                    run = in_flight.pop(future)
+                        lost[run] = error
+                self.report(submitted.values())
+                for future in wait(submitted, timeout=1.0, return_when=FIRST_COMPLETED).done:
+                    run = submitted.pop(future)
                     try:
                         self.finish(run, future.result())
                     except BrokenExecutor as error:
-                        broken = error
-                        lost.append(run)
+                        lost[run] = error
         finally:
-            for future in in_flight:
+            for future in submitted:
                 future.cancel()
-        return lost, broken
+        return lost
 
     def finish(self, run: Run, outcome: Outcome) -> None:
         """Store what came of a run."""

@@ -92,6 +92,16 @@ class Axis:
     high: float = math.nan
     log: bool = False
 
+    def distribution(self, is_int: bool) -> BaseDistribution:
+        """Return what Optuna draws the setting's values from."""
+        from optuna import distributions
+
+        if self.values:
+            return distributions.CategoricalDistribution(self.values)  # pyright: ignore[reportArgumentType]
+        if is_int:
+            return distributions.IntDistribution(int(self.low), int(self.high), log=self.log)
+        return distributions.FloatDistribution(self.low, self.high, log=self.log)
+
 
 def parse_axis(text: str) -> Axis:
     """Parse `strength=1,2,4`, or a range such as `strength=0.5..16` or `strength=0.5..16:log`.
@@ -262,17 +272,23 @@ def sweep(
     settings.setdefault("coverage", metric in ("auc", "coverage"))
     base = Discovery(world, objective, seed, learner, **settings)  # pyright: ignore[reportArgumentType]
     points = _grid(axes) if trials is None else []
-    for point in points:  # invalid points are reported before anything runs
-        _check_metric(base.with_settings(point), metric)
+    for run in map(base.with_settings, points):  # invalid points are reported before anything runs
+        if metric not in run.metrics():
+            raise unknown("metric", metric, [*run.metrics(), "auc"])
+        if metric in ("focus", "control") and not run.make_objective().targeted:
+            raise UserError(
+                f"{run.objective} skills have no targets, so they have no {metric}; choose another "
+                f"--metric, such as auc"
+            )
     if plot is not None:
         check_path(Path(plot))
-    study = _new_study(minimize, seed, points)
+    study, store, status = _new_study(minimize, seed, points), Store(out), JobStatus(0)
+    types = base.setting_types()
     from optuna.trial import TrialState  # Optuna is installed: there is a study
 
-    distributions = _distributions(axes, base)
-    n_points = len(points) if trials is None else trials
-    tuned = n_points * seeds / max(1, n_points * seeds + report)
-    store, status, scores = Store(out), JobStatus(0), []
+    distributions = {
+        axis.setting: axis.distribution("int" in types.get(axis.setting, ())) for axis in axes
+    }
 
     def score(points: Sequence[Point], seeds: range, part: Progress) -> list[Score | None]:
         """Run points, and return their scores; None for one whose runs have not all finished."""
@@ -293,7 +309,10 @@ def sweep(
             scored.append(Score(point, *mean_interval(values), tuple(values)) if complete else None)
         return scored
 
+    n_points = len(points) if trials is None else trials
+    tuned = n_points * seeds / (n_points * seeds + report)  # the share of the runs that tune
     size = n_points if trials is None else BATCH
+    scores: list[Score] = []
     for first in range(0, n_points, size):
         last = min(first + size, n_points)
         batch = [study.ask(distributions) for _ in range(first, last)]
@@ -305,13 +324,15 @@ def sweep(
             else:
                 study.tell(trial, result.mean)
                 scores.append(result)
-    best = (min if minimize else max)(scores, key=lambda s: s.mean) if scores else None
-    reported = None
-    if best is not None and reporting:
-        (reported,) = score([best.point], reporting, part_of(progress, tuned, 1.0))
-    path = None
-    if best is not None:
-        path = Path(plot) if plot is not None else store.folder / _plot_name(base, axes, metric)
+    best, reported, path = None, None, None
+    if scores:
+        best = (min if minimize else max)(scores, key=lambda s: s.mean)
+        if reporting:
+            (reported,) = score([best.point], reporting, part_of(progress, tuned, 1.0))
+        swept = "+".join(axis.setting for axis in axes)
+        key = digest(repr((base.with_settings({"seed": 0}).id, axes, metric)).encode())[:8]
+        name = file_name(f"sweep_{base.make_world().id}_{objective}_{swept}", f"_{key}.png")
+        path = store.folder / name if plot is None else Path(plot)
         _draw(study, axes, metric, path)
     return SweepResult(
         base, axes, metric, minimize, tuning, scores, best, reporting, reported, path, status
@@ -350,16 +371,6 @@ def _grid(axes: Sequence[Axis]) -> list[Point]:
     return [dict(zip(names, each, strict=True)) for each in values]
 
 
-def _check_metric(run: Discovery, metric: str) -> None:
-    if metric not in run.metrics():
-        raise unknown("metric", metric, [*run.metrics(), "auc"])
-    if metric in ("focus", "control") and not run.make_objective().targeted:
-        raise UserError(
-            f"{run.objective} skills have no targets, so they have no {metric}; choose another "
-            f"--metric, such as auc"
-        )
-
-
 # -------------------------------------------------------------------- Optuna
 
 
@@ -377,28 +388,6 @@ def _new_study(minimize: bool, seed: int, points: Sequence[Point]) -> Study:
     for point in points:
         study.enqueue_trial(point)
     return study
-
-
-def _distributions(axes: Sequence[Axis], base: Discovery) -> dict[str, BaseDistribution]:
-    """Return what the values of every axis are drawn from."""
-    from optuna import distributions
-
-    types, made = base.setting_types(), {}
-    for axis in axes:
-        if axis.values:
-            made[axis.setting] = distributions.CategoricalDistribution(axis.values)  # pyright: ignore[reportArgumentType]
-        elif "int" in types.get(axis.setting, ()):
-            low, high = int(axis.low), int(axis.high)
-            made[axis.setting] = distributions.IntDistribution(low, high, log=axis.log)
-        else:
-            made[axis.setting] = distributions.FloatDistribution(axis.low, axis.high, log=axis.log)
-    return made
-
-
-def _plot_name(base: Discovery, axes: Sequence[Axis], metric: str) -> str:
-    swept = "+".join(axis.setting for axis in axes)
-    key = digest(repr((base.with_settings({"seed": 0}).id, axes, metric)).encode())[:8]
-    return file_name(f"sweep_{base.make_world().id}_{base.objective}_{swept}", f"_{key}.png")
 
 
 def _draw(study: Study, axes: Sequence[Axis], metric: str, path: Path) -> None:

@@ -14,7 +14,9 @@ from runs_for_tests import wait_until
 from skillfocus.cli import main
 from skillfocus.cli.commands import Discover
 from skillfocus.discovery import Discovery
+from skillfocus.errors import UserError
 from skillfocus.learners.planning.learner import Planning
+from skillfocus.learners.planning.problem import require_cells
 from skillfocus.runs import Store
 
 
@@ -129,8 +131,17 @@ def test_what_is_too_large_is_told_before_anything_runs(tmp_path, monkeypatch, c
     with pytest.raises(SystemExit) as stop:
         main()
     assert stop.value.code == 2
-    assert "more than 1,000: use fewer skills" in " ".join(capsys.readouterr().err.split())
+    assert "more than 1,000: use fewer variables" in " ".join(capsys.readouterr().err.split())
     assert not (tmp_path / "out" / "failed").exists()
+
+
+def test_fewer_skills_are_advised_only_if_one_alone_fits():
+    require_cells([40, 60], 100)
+    for cells, helps in (([100, 300], True), ([101, 300], False)):
+        with pytest.raises(UserError) as refused:
+            require_cells(cells, 100)
+        assert ("use fewer skills" in str(refused.value)) == helps
+        assert "fewer variables that can change back" in str(refused.value)
 
 
 @pytest.mark.parametrize("settings", [{}, {"baseline": "stepwise"}])

@@ -70,16 +70,3 @@ def test_sampled_values_are_near_the_exact_ones(discovered):
     for one, exact in zip(sampled["skills"], record["skills"], strict=True):
         assert one["exact"] is False
         assert one["side_effects"] == pytest.approx(exact["side_effects"], abs=0.1)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["missing.skills"], "there is no file missing.skills"),
-        (["missing.skills", "--sample", "1"], "sample is 1; it must be at least 2"),
-    ],
-)
-def test_usage_errors_of_evaluate(arguments, message, tmp_path):
-    done = command("evaluate", *arguments, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert message in done.stderr

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import logging
 import os
 import re
@@ -31,60 +32,6 @@ def test_list_and_help_answer_quickly_and_without_heavy_imports():
             [sys.executable, "-c", code], capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["discover", "for-rooms", "vic"], "did you mean 'four-rooms'"),
-        (["discover", "four-rooms", "vick"], "did you mean 'vic'"),
-        (["discover", "four-rooms", "dusdi-lsd"], "with a discriminator"),
-        (["discover", "four-rooms", "focused-vic", "--skills", "5"], "too few"),
-        (["discover", "four-rooms", "focused-vic", "--strength", "-1"], "strength must be 0 to"),
-        (["discover", "four-rooms", "focused-vic", "--gamma", "1.5"], "gamma is 1.5"),
-        (["discover", "four-rooms", "focused-vic", "--targets", "tol_1=2"], "'tool_1'"),
-        (["discover", "four-rooms", "focused-vic", "--targets", "tool_1"], "NAME=COUNT"),
-        (["discover", "four-rooms", "vic", "--targets", "tool_1=2"], "have no targets"),
-        (["discover", "four-rooms", "focused-vic", "--seeds", "0"], "seeds is 0"),
-        (["discover", "four-rooms", "focused-vic", "--seeds", "1000000000"], "1 to 10,000"),
-        (["discover", "four-rooms", "focused-vic", "--skills", "10000000"], "up to 10,000"),
-        (["discover", "four-rooms", "vic", "--skills", "10000"], "discriminators of 10,000"),
-        (["discover", "four-rooms", "focused-vic", "--workers", "0"], "workers is 0"),
-        (["discover", "four-rooms", "focused-vic", "--workers", "1000000"], "workers is 1000000"),
-        (["discover", "four-rooms", "focused-vic", "--skills", "9"], "only one skill"),
-        (["discover", "four-rooms", "focused-vic", "--episodes", "5"], "--learner q-learning"),
-        (["discover", "four-rooms", "focused-vic", "--out", "/proc/nothing"], "folder"),
-        (["discover", "four-rooms", "focused-vic", "--draw", "a.gif", "--rounds", "1"], ".png"),
-        (["evaluate", "missing.skills"], "no file missing.skills"),
-        (["sweep", "four-rooms", "focused-vic"], "name what to sweep over"),
-        (
-            ["sweep", "four-rooms", "focused-vic", "--over", "gamma=0.9", "--seed", "5"],
-            "reporting seed",
-        ),
-        (
-            ["sweep", "four-rooms", "focused-vic", "--over", "gamma=0.9", "--report", "2000"],
-            "tuning seed",
-        ),
-        (["sweep", "four-rooms", "vic", "--over", "gamma=0.9"], "vic skills have no targets"),
-        (["sweep", "four-rooms", "focused-vic", "--over", "gama=0.9"], "did you mean 'gamma'"),
-        (["sweep", "four-rooms", "focused-vic", "--over", "gamma=0.9..0.99"], "--trials"),
-    ],
-)
-def test_a_user_s_mistake_is_one_sentence_and_status_2(
-    arguments, message, tmp_path, monkeypatch, capsys
-):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["skillfocus", *arguments])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
-    stdout, stderr = capsys.readouterr()
-    assert "Traceback" not in stderr
-    assert stdout == ""
-    said = [line for line in stderr.splitlines() if line.startswith("skillfocus: ")]
-    assert len(said) == 1
-    assert re.search(message, said[0])
-    assert not [f for f in tmp_path.rglob("*") if f.is_file()]
 
 
 def test_version_and_only_that(monkeypatch, capsys):
@@ -235,3 +182,18 @@ def test_without_an_output_it_prints_nowhere():
     closed = ["sh", "-c", 'exec "$@" >&-', "sh", *line]
     done = subprocess.run(closed, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_doctor_works_without_a_home_folder(tmp_path, monkeypatch):
+    """As for a user of a container whom its system does not know."""
+
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr("pathlib.Path.home", no_home)
+    for name in ("HOME", "XDG_CACHE_HOME", "SKILLFOCUS_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("skillfocus.cli.commands._check_kernels", lambda: "work")
+    done = command("doctor", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["world cache"].startswith("off")

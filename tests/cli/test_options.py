@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
 import skillfocus as sf
@@ -27,6 +30,11 @@ def test_a_learner_from_its_options(given, learner):
     assert options(**given).make_learner() == learner
 
 
+def test_a_discount_is_the_one_given_whatever_the_learner_s_own():
+    given = Discover(world="two-rooms", objective="focused-vic", learner="neural", gamma=0.99)
+    assert given.make_learner() == sf.Actor(gamma=0.99) != sf.Actor()
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -40,13 +48,6 @@ def test_options_of_another_learner_are_refused(given, message):
         options(**given).make_learner()
 
 
-def test_an_unknown_learner_is_a_usage_error(tmp_path):
-    done = command("discover", "four-rooms", "vic", "--learner", "evolution", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "evolution" in done.stderr
-    assert all(name in done.stderr for name in LEARNERS)
-
-
 def test_a_learner_is_registered_in_one_place(monkeypatch):
     """An entry in LEARNERS is enough for `make_learner`; names in help are read at import."""
     eager = LearnerEntry("skillfocus:Planning", options=("rounds",))
@@ -58,3 +59,13 @@ def test_defaults_are_those_of_the_library():
     given = options()
     run = Discovery("four-rooms", "focused-vic", 0, given.make_learner(), **given.settings())
     assert run == Discovery("four-rooms", "focused-vic", 0)
+
+
+def test_the_examples_of_world_settings_work(tmp_path):
+    """Help names the world that each example is for."""
+    for name in ("describe", "discover"):
+        text = " ".join(command(name, "--help", cwd=tmp_path).stdout.replace("│", " ").split())
+        settings, world = re.search(r"such as '(\{[^']*\})' for ([a-z-]+)", text).groups()
+        assert (
+            sf.make(world, **json.loads(settings)).settings.items() >= json.loads(settings).items()
+        )

@@ -11,7 +11,9 @@ import skillfocus as sf
 from commands import command
 from forging import rewrite
 from probes import corridor
+from skillfocus.cli import printing
 from skillfocus.progress import ProgressBar, make_console
+from skillfocus.worlds.explored import exploration_progress
 
 EVIL = "\x1b[2J\x1b]52;c;aGk=\x07\x9b31m\u202e\x7f"
 SEEN = "[2J]52;c;aGk=31m"
@@ -81,3 +83,23 @@ def test_a_terminal_keeps_its_own_colours_and_bars():
     assert f"activity{SEEN}" in shown
     assert "\x1b]52" not in shown
     assert "\x9b" not in shown
+
+
+NAMED = "my:cat:[red]x[/red]"
+
+
+def test_names_of_users_are_neither_emoji_nor_markup(monkeypatch):
+    """On every line that shows them: bars, exploring worlds, tables."""
+    out = io.StringIO()
+    terminal = make_console(file=out, force_terminal=True, width=200)
+    monkeypatch.setattr(printing, "err", terminal)
+    monkeypatch.setattr(printing, "SILENT_SECONDS", 0.0)
+    with printing.progress_on_stderr(NAMED) as bar:
+        bar(0.5, NAMED)
+    assert out.getvalue().count(NAMED) >= 2
+    with printing.shown_exploration():
+        exploration_progress.get()(0.5, f"exploring {NAMED}")
+    assert f"exploring {NAMED}" in out.getvalue()
+    terminal.print(printing.table(NAMED, [f"column {NAMED}"], [[f"cell {NAMED}"]]))
+    assert f"column {NAMED}" in out.getvalue()
+    assert f"cell {NAMED}" in out.getvalue()

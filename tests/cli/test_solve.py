@@ -31,21 +31,3 @@ def test_solve_prints_a_table(discovered):
     assert done.returncode == 0, done.stderr
     assert "Learned from the true reward in 100 episodes" in done.stdout
     assert "primitives" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["missing.skills"], "there is no file missing.skills"),
-        (
-            ["four-rooms"],
-            "there is no file four-rooms: name a file of skills",
-        ),
-        (["missing.skills", "--seeds", "0"], "seeds is 0"),
-        (["missing.skills", "--episodes", "0"], "must be at least 1"),
-    ],
-)
-def test_usage_errors_of_solve(arguments, message, tmp_path):
-    done = command("solve", *arguments, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert message in done.stderr

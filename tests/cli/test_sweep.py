@@ -32,18 +32,3 @@ def test_sweep_over_a_grid_and_by_search(tmp_path):
     assert searched.returncode == 0, searched.stderr
     assert len(json.loads(searched.stdout)["points"]) == 2
     assert (tmp_path / "s.svg").is_file()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--over", "gamma=0.9", "--gamma", "0.5"], "gamma is swept over, so --gamma has no"),
-        (["--over", "rounds=1,2", "--rounds", "3"], "rounds is swept over, so --rounds has no"),
-        (["--over", "strength=1", "--strength", "3"], "strength=3.0 has no effect"),
-        (["--over", "gamma=0.9", "--workers", "1", "--cluster", "tcp://a:1"], "has its own"),
-    ],
-)
-def test_options_that_would_be_ignored_are_refused(arguments, message, tmp_path):
-    done = command("sweep", "four-rooms", "focused-vic", *arguments, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert message in done.stderr

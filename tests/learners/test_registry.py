@@ -69,7 +69,7 @@ def test_what_cannot_be_learned_is_said_before_learning(monkeypatch):
     monkeypatch.setattr("skillfocus.learners.planning.problem.MAX_CELLS", 10)
     monkeypatch.setattr("skillfocus.learners.planning.problem.PACKED_CELLS", 1)
     for learner in (sf.Planning(), sf.QLearning()):
-        with pytest.raises(UserError, match="more than 10: use fewer skills"):
+        with pytest.raises(UserError, match="more than 10: use fewer variables"):
             learner.learn(problem, np.random.default_rng(0), no_progress)
     small = sf.QLearning(episodes=10, sees_start=False)  # policies without contexts are small
     small.learn(problem, np.random.default_rng(0), no_progress)

@@ -23,7 +23,7 @@ from skillfocus.viewer.payload import choose_start_state
 def small(store, world, objective):
     """Four skills after two rounds of planning."""
     targets = None if objective in settings.PLAIN else "treasure=2,position=2"
-    return sf.Discovery(world, objective, 0, sf.Planning(rounds=2), 4, targets)
+    return sf.Discovery(world, objective, 0, sf.Planning(rounds=2), skills=4, targets=targets)
 
 
 @pytest.fixture

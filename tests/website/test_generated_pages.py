@@ -90,7 +90,14 @@ def test_every_option_of_every_command_is_on_the_page():
         cls, name = get_args(command)[0], get_args(command)[1].name
         section = commands.split(f"\n## {name}\n")[1].split("\n## ")[0]
         assert section.count("\n| `") == len(fields(cls)), name
-    assert "| `--gamma FLOAT` | Discount factor. (default: 0.99) |" in commands
+    assert (
+        "| `--decay FLOAT` | Decay of exploration: epsilon is exp(-decay n) after n episodes. (default: 0.001) |"
+        in commands
+    )
+    assert (
+        "| `--gamma FLOAT` | Discount factor (default 0.99; with real-valued actions 0.98). |"
+        in commands
+    )
     assert "(required)" not in commands
     assert "[focused](focused.md)" in commands
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
-from skillfocus import discovery, gymnasium_ids
+from skillfocus import discovery
 from skillfocus.world import World
 from skillfocus.worlds import registry
 from skillfocus.worlds.adapters import from_object
@@ -31,7 +31,7 @@ class Lamps:
 
 def test_ids_written_out_for_gymnasium_agree_with_the_registry():
     """`import skillfocus` must not import worlds, so their ids are listed a second time."""
-    assert tuple(world.id for world in WORLDS.values()) == gymnasium_ids.WORLD_IDS
+    assert tuple(world.id for world in WORLDS.values()) == sf._WORLD_IDS
 
 
 @pytest.mark.parametrize("name", [*WORLDS, *(world.id for world in WORLDS.values())])

@@ -18,19 +18,10 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import pairwise
 from operator import or_
 from pathlib import Path
-from types import NoneType
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import tyro
-from tyro.conf import Positional, UseAppendAction, arg, subcommand
+from tyro.conf import UseAppendAction, arg, subcommand
 
 from skillfocus.cli.printing import (
     err,
@@ -47,7 +38,7 @@ from skillfocus.cli.printing import (
     shown_exploration,
 )
 from skillfocus.errors import UserError, unknown
-from skillfocus.learners.registry import LEARNERS, make_learner
+from skillfocus.learners.registry import LEARNERS, DiscoverySettings, make_learner
 
 if TYPE_CHECKING:
     from skillfocus.discovery import Discovery
@@ -59,13 +50,7 @@ if TYPE_CHECKING:
 
 # -------------------------------------------------------------------- options of several commands
 
-# Options without a default; their help says what happens if they are left out.
-OptionalInt = Annotated[int | None, arg(metavar="INT", help_behavior_hint="")]
-OptionalFloat = Annotated[float | None, arg(metavar="FLOAT", help_behavior_hint="")]
-OptionalStr = Annotated[str | None, arg(metavar="TEXT", help_behavior_hint="")]
-OptionalPath = Annotated[Path | None, arg(metavar="PATH", help_behavior_hint="")]
-SkillFiles = Positional[Annotated[tuple[Path, ...], arg(metavar="SKILLS [SKILLS …]")]]
-
+SkillFiles = Annotated[tuple[Path, ...], arg(metavar="SKILLS [SKILLS …]")]
 
 if TYPE_CHECKING:
     LearnerName = str
@@ -74,73 +59,39 @@ else:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiscoveryOptions:
+class DiscoveryOptions(DiscoverySettings):
     """The options that make up a `Discovery`, except its seed."""
 
-    world: Annotated[Positional[str], arg(metavar="WORLD")]
-    """A world, such as four-rooms, my-map.txt or gymnasium:Taxi-v4 (see `skillfocus list`)."""
-    objective: Annotated[Positional[str], arg(metavar="OBJECTIVE")]
-    """What skills are rewarded for, such as focused-vic, dusdi-diayn or lsd, or your own:
-    my.py:rotate, focused-my.py:rotate."""
-    skills: OptionalInt = None
-    """Number of skills (default 16): goals (tools, …) get two each, position the rest."""
-    targets: OptionalStr = None
-    """Your own assignment, such as tool_1=2,position=4 or tool_1+position=3 (two targets); in
-    continuous worlds, agent=4,box=sphere2,agent+box (docs/continuous.md)."""
-    strength: OptionalFloat = None
-    """Strength lambda of the penalty for side effects (default: 4, for LSD 2)."""
-    penalty: Annotated[
-        Literal["weighted-norm", "path-norm", "changed-variables"] | None, arg(metavar="PENALTY")
-    ] = None
-    """The penalty: weighted-norm (the default, as the crow flies), path-norm (around walls) or
-    changed-variables."""
-    baseline: Annotated[
-        Literal["start", "inaction", "stepwise"] | None, arg(metavar="BASELINE")
-    ] = None
-    """What the penalty compares variables with that move by themselves: start (the default),
-    inaction or stepwise (docs/focused.md)."""
-    rate: OptionalFloat = None
-    """Weight of the discriminator's moving average, or LSD's step size (default: 0.05, for LSD
-    0.1). Q-learning scales it down (docs/q-learning.md)."""
-    weight: OptionalFloat = None
-    """DUSDi's weight on the variables that are not targets (default: 0.1)."""
-    step_limit: OptionalInt = None
-    """Maximum number of steps of a skill (default: the world's)."""
-    world_settings: str = "{}"
-    """The world's settings as JSON, such as '{"step_limit": 30}' or '{"is_rainy": true}'."""
     learner: LearnerName = "planning"
     """How skills are learned: exact planning, Q-learning, Q-learning by the letter of the paper, or
     networks, with settings for a CPU (neural) or a GPU (neural-large)."""
-    gamma: float = 0.99
-    """Discount factor."""
-    rounds: OptionalInt = None
+    gamma: float | None = None
+    """Discount factor (default 0.99; with real-valued actions 0.98)."""
+    rounds: int | None = None
     """Rounds of planning (default 40)."""
-    episodes: OptionalInt = None
+    episodes: int | None = None
     """Episodes of Q-learning (default 1,000,000; literal 320,000)."""
-    steps: OptionalInt = None
+    steps: int | None = None
     """Environment steps that networks learn from (default 6,144,000; large 196,608,000; with real-
     valued actions 960,000 and 204,800,000)."""
-    environments: OptionalInt = None
+    environments: int | None = None
     """Environments that networks learn from at once (default 256; large 8,192; with real-valued
     actions 64 and 4,096)."""
-    hidden: OptionalInt = None
+    hidden: int | None = None
     """Width of the networks' hidden layers (default 256; large 512)."""
     preset: Literal["default", "paper"] = "default"
     """Settings of Q-learning: those that learn best, or the paper's as far as they learn at all."""
 
     def settings(self) -> dict[str, Any]:
-        """Return the fields of a `Discovery` but world, objective, seed, learner and coverage."""
-        names = (
-            "skills", "targets", "rate", "strength", "weight", "step_limit", "world_settings",
-            "baseline", "penalty",
-        )  # fmt: skip
+        """Return the settings of a `Discovery`, except its world and its objective."""
+        names = (field.name for field in fields(DiscoverySettings) if field.kw_only)
         return {name: getattr(self, name) for name in names}
 
     def learner_options(self) -> dict[str, Any]:
         """Return the options of learners that were given."""
         names = ("gamma", *(option for entry in LEARNERS.values() for option in entry.options))
         values = {name: getattr(self, name) for name in names}
-        return {name: v for name, v in values.items() if v != getattr(type(self), name)}
+        return {name: value for name, value in values.items() if value is not None}
 
     def make_learner(self) -> Learner:
         """Return the learner with its options.
@@ -182,9 +133,9 @@ class JobOptions:
 
     out: Path = Path("out")
     """Folder for the results. Runs that are already there are not executed again."""
-    workers: OptionalInt = None
+    workers: int | None = None
     """Number of worker processes for several runs (default: one per core)."""
-    cluster: OptionalStr = None
+    cluster: str | None = None
     """Address of a Dask scheduler to execute the runs instead, such as tcp://10.0.0.1:8786."""
     retry_failed: bool = False
     """Execute runs again that failed before."""
@@ -203,7 +154,7 @@ class JobOptions:
 class WorldOptions:
     """The world of skills files that cannot name it themselves."""
 
-    world: OptionalStr = None
+    world: str | None = None
     """The world, for skills files that cannot name it (my_world.py:Lights)."""
     world_settings: str = "{}"
     """That world's settings as JSON, as they were given to `discover`."""
@@ -211,6 +162,12 @@ class WorldOptions:
     def make_world(self) -> World | None:
         """Return the world; None if each file names its own."""
         return None if self.world is None else _explore(self.world, self.world_settings)[0]
+
+    def arguments(self, *left_out: str) -> dict[str, Any]:
+        """Return the options that the library's function takes by the same names, and the world."""
+        left_out = ("files", "json", "world_settings", *left_out)
+        names = (field.name for field in fields(self) if field.name not in left_out)
+        return {name: getattr(self, name) for name in names} | {"world": self.make_world()}
 
 
 def _explore(name: str, settings: str) -> tuple[World, TabularMDP | None]:
@@ -266,10 +223,10 @@ class Describe:
     Examples: skillfocus describe four-rooms, skillfocus describe minigrid:DoorKey-5x5
     """
 
-    world: Annotated[Positional[str], arg(metavar="WORLD")]
+    world: str
     """A world, such as four-rooms, my-map.txt or gymnasium:Taxi-v4 (see `skillfocus list`)."""
     world_settings: str = "{}"
-    """The world's settings as JSON, such as '{"step_limit": 30}'."""
+    """The world's settings as JSON, such as '{"step_limit": 30}' for four-rooms."""
     check: bool = False
     """Also run every check of skillfocus.testing.check_world."""
     json: bool = False
@@ -325,10 +282,10 @@ class Discover(JobOptions, DiscoveryOptions):
     """Number of seeds; each gives an independent set of skills."""
     coverage: bool = False
     """Also measure the coverage of chains of 1 to 5 skills."""
-    draw: OptionalPath = None
+    draw: Path | None = None
     """Also draw the first seed's skills to this .png, .svg or .pdf file."""
     strength: Annotated[  # pyright: ignore[reportIncompatibleVariableOverride]
-        float | Literal["auto"] | None, arg(metavar="FLOAT|auto", help_behavior_hint="")
+        float | Literal["auto"] | None, arg(metavar="FLOAT|auto")
     ] = None
     """Strength lambda of the penalty for side effects (default: 4, for LSD 2); auto raises it until
     side effects cannot fall further or targets suffer, and shows the curve."""
@@ -492,7 +449,7 @@ class Evaluate(WorldOptions):
     """Files of skills, as `discover` writes them."""
     coverage: bool = False
     """Also measure the fraction of states that chains of 1 to 5 skills can end in, and its area."""
-    sample: OptionalInt = None
+    sample: int | None = None
     """Sample this many rollouts per skill, even where values could be exact."""
     seed: int = 0
     """Seed of the samples."""
@@ -503,12 +460,9 @@ class Evaluate(WorldOptions):
         """Evaluate the files and print the results."""
         from skillfocus.metrics.summary import evaluate
 
-        world = self.make_world()
+        arguments = self.arguments()
         with progress_on_stderr("evaluating") as bar:
-            runs = evaluate(
-                self.files, coverage=self.coverage, sample=self.sample, seed=self.seed,
-                world=world, progress=bar,
-            )  # fmt: skip
+            runs = evaluate(self.files, progress=bar, **arguments)
         show_runs(runs, self.json)
 
 
@@ -527,14 +481,14 @@ class Solve(WorldOptions):
     """The paper's task by its reward: true, or proxy, which ignores side effects. Your own: values
     to reach, such as key=1,door=open, or a function of a state in a file, my.py:goal. A household's
     or a continuous world's by name, such as install-printer or carry-box."""
-    start: OptionalStr = None
+    start: str | None = None
     """Where episodes start, such as key=0,position=(1,1); variables left out have their first value
     (default: the task's start, or the world's first state)."""
-    max_steps: OptionalInt = None
+    max_steps: int | None = None
     """Steps after which an episode ends (default: the task's, or eight times the step limit)."""
     episodes: int = 20_000
     """Number of training episodes."""
-    steps: OptionalInt = None
+    steps: int | None = None
     """Number of training steps in households and continuous worlds, which count no episodes
     (default: a million, and those of 7,680 episodes)."""
     intra_option: bool = False
@@ -552,14 +506,11 @@ class Solve(WorldOptions):
         """Learn the tasks and print how well each agent does."""
         from skillfocus.tasks.solving import solve_all
 
-        world = self.make_world()
+        arguments = self.arguments("max_steps")
         with progress_on_stderr(f"learning the task {self.task}") as bar:
             runs = solve_all(
-                self.files, task=self.task, start=self.start,
-                max_episode_steps=self.max_steps, steps=self.steps, episodes=self.episodes,
-                decay=self.decay, intra_option=self.intra_option, seed=self.seed,
-                seeds=self.seeds, world=world, progress=bar,
-            )  # fmt: skip
+                self.files, max_episode_steps=self.max_steps, progress=bar, **arguments
+            )
         if self.json:
             print_json({"runs": runs})
         else:
@@ -585,17 +536,17 @@ class View(WorldOptions):
 
     files: SkillFiles
     """Files of skills; up to four are shown side by side, the others can be selected."""
-    out: OptionalPath = None
+    out: Path | None = None
     """The page (default: beside the first file)."""
     task: Literal["none", "true", "proxy"] = "none"
     """Also learn the world's task from this reward with each skill set, to watch the agent."""
     coverage: bool = False
     """Also compute the expected coverage of skill chains."""
-    export: OptionalPath = None
+    export: Path | None = None
     """Write one rollout to this .gif or .svg file instead of a page."""
-    skill: OptionalInt = None
+    skill: int | None = None
     """The skill to export (default: the one that changes its targets with fewest side effects)."""
-    start: OptionalStr = None
+    start: str | None = None
     """Start state of the export, such as 'position=(6, 9), tool_1=1'; variables left out are as on
     the page."""
     slips: int = 0
@@ -620,12 +571,9 @@ class View(WorldOptions):
             return
         from skillfocus.viewer.page import view
 
-        world = self.make_world()
+        arguments = self.arguments("export", "skill", "start", "slips", "no_open")
         with progress_on_stderr("writing the page") as bar:
-            page = view(
-                self.files, self.out, task=self.task, coverage=self.coverage, world=world,
-                progress=bar,
-            )  # fmt: skip
+            page = view(self.files, progress=bar, **arguments)
         size = page.stat().st_size
         if self.json:
             print_json({"page": str(page), "bytes": size})
@@ -676,9 +624,9 @@ class Sweep(JobOptions, DiscoveryOptions):
     coverage; takes longer), steps, or any other metric of a run, averaged."""
     minimize: bool = False
     """Smaller values of the metric are better."""
-    trials: OptionalInt = None
+    trials: int | None = None
     """Search with this many Optuna trials instead of running the whole grid."""
-    plot: OptionalPath = None
+    plot: Path | None = None
     """The sensitivity plot (.png, .svg or .pdf; default: a .png in --out)."""
 
     def run(self) -> None:
@@ -788,10 +736,24 @@ COMMANDS = {
     "view": View, "sweep": Sweep, "doctor": Doctor,
 }  # fmt: skip
 """All commands by name."""
+
+
+def _without_none(command: type) -> type:
+    """Leave "(default: None)" out of the help of options, which says what their default is."""
+    hints = get_type_hints(command, include_extras=True)
+    for field in fields(command):
+        if field.default is None:
+            hints[field.name] = Annotated[hints[field.name], arg(help_behavior_hint="")]
+    command.__annotations__ = hints
+    return command
+
+
 if TYPE_CHECKING:
     Command = List | Describe | Discover | Evaluate | Solve | View | Sweep | Doctor
 else:
-    Command = reduce(or_, (Annotated[kind, subcommand(name)] for name, kind in COMMANDS.items()))
+    Command = reduce(
+        or_, (Annotated[_without_none(kind), subcommand(name)] for name, kind in COMMANDS.items())
+    )
 
 
 def parse_command() -> Command:
@@ -802,13 +764,17 @@ def parse_command() -> Command:
         UserError: If a command or a choice is unknown, or a number is infinite or NaN.
     """
     _check_names(sys.argv[1:])
+    conf = tyro.conf
     command: Command = tyro.cli(
         Command,  # pyright: ignore[reportArgumentType]
         prog="skillfocus",
         description="Discover focused skills, and measure exactly what else they change. "
         "Exit status: 0 done, 1 a run failed, 2 usage error, 130 interrupted, 143 terminated.",
-        config=(tyro.conf.FlagCreatePairsOff,),
-    )
+        config=(
+            conf.FlagCreatePairsOff, conf.DisallowNone, conf.PositionalRequiredArgs,
+            conf.PositionalMetavarFromFieldName,
+        ),
+    )  # fmt: skip
     for field in fields(command):
         value = getattr(command, field.name)
         if isinstance(value, float) and not math.isfinite(value):
@@ -826,14 +792,6 @@ def _check_names(arguments: Sequence[str]) -> None:
     types = get_type_hints(COMMANDS[arguments[0]])
     words = [word for each in arguments[1:] for word in each.split("=", int(each[:2] == "--"))]
     for option, value in pairwise(words):
-        choices = _choices(types.get(option.removeprefix("--").replace("-", "_")))
-        if option.startswith("--") and choices and value not in choices:
-            raise unknown(option, value, choices)
-
-
-def _choices(hint: Any) -> tuple[str, ...]:
-    """Return the values of a `Literal`, which may be optional; of any other type none."""
-    parts = [part for part in get_args(hint) if part is not NoneType]
-    if get_origin(hint) is Literal:
-        return get_args(hint)
-    return _choices(parts[0]) if len(parts) == 1 else ()
+        hint = types.get(option.removeprefix("--").replace("-", "_"))
+        if option.startswith("--") and get_origin(hint) is Literal and value not in get_args(hint):
+            raise unknown(option, value, get_args(hint))

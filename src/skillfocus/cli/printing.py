@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from skillfocus.progress import ProgressBar, make_console
 
@@ -69,7 +69,7 @@ def shown_exploration() -> Iterator[None]:
             return
         if err.is_terminal:
             status.start()
-            status.update(line)
+            status.update(Text(line))  # names of users are not markup
         else:
             say(line)
             due = time.monotonic() + LINE_SECONDS
@@ -106,7 +106,13 @@ def show_runs(runs: list[dict], as_json: bool, strengths: dict[str, Any] | None 
         print_json({"runs": runs, **({"strength_search": strengths} if strengths else {})})
         return
     if strengths:
-        _show_strengths(strengths)
+        rows = [
+            [f"{p['strength']:g}{' *' if p['strength'] == strengths['strength'] else ''}",
+             *(f"{p[name]:.3f}" for name in ("changes_alone", "side_effects", "avoidable"))]
+            for p in strengths["points"]
+        ]  # fmt: skip
+        columns = ["strength", "best skills change targets alone", "side effects", "avoidable"]
+        print_table("Strengths tried; * is taken", columns, rows)
     out = _stdout()
     for table in effects_tables(runs):
         out.print(table)
@@ -122,26 +128,16 @@ def show_runs(runs: list[dict], as_json: bool, strengths: dict[str, Any] | None 
         print_table("Coverage of chains of 1 to 5 skills", columns, rows)
 
 
-def _show_strengths(strengths: dict[str, Any]) -> None:
-    rows = [
-        [f"{p['strength']:g}{' *' if p['strength'] == strengths['strength'] else ''}",
-         *(f"{p[name]:.3f}" for name in ("changes_alone", "side_effects", "avoidable"))]
-        for p in strengths["points"]
-    ]  # fmt: skip
-    columns = ["strength", "best skills change targets alone", "side effects", "avoidable"]
-    print_table("Strengths tried; * is taken", columns, rows)
-
-
 def table(title: str | None, columns: list[str], rows: list[list[str]]) -> Table:
-    """Return a table of plain text; square brackets are not markup."""
+    """Return a table of plain text, in which names of users are neither markup nor emoji."""
     made = Table(
-        title=title and escape(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0), pad_edge=False,
+        title=title and Text(title, "table.title"), title_justify="left", header_style="bold",
+        box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False,
     )  # fmt: skip
     for column in columns:
-        made.add_column(escape(column), overflow="fold")
+        made.add_column(Text(column), overflow="fold")
     for row in rows:
-        made.add_row(*map(escape, row))
+        made.add_row(*map(Text, row))
     return made
 
 

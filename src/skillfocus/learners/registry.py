@@ -1,4 +1,4 @@
-"""Learners by name, as commands and experiments use them.
+"""Learners by name, and the settings of a discovery, as commands and experiments use them.
 
 A new learner is one file with a frozen dataclass (see `problem.py`) and one entry here. Entries
 name their factories as text, so that listing learners imports none of them.
@@ -6,7 +6,7 @@ name their factories as text, so that listing learners imports none of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -84,3 +84,41 @@ def make_learner(
 def as_learner(learner: Learner | str, world: World) -> Learner:
     """Return a learner as it is, or the one of a name for a world."""
     return make_learner(learner, world) if isinstance(learner, str) else learner
+
+
+@dataclass(frozen=True)
+class DiscoverySettings:
+    """What is to be discovered: fields of `Discovery` and options of the commands.
+
+    None stands for the default of the world or the objective.
+    """
+
+    world: str
+    """A world, such as four-rooms, my-map.txt or gymnasium:Taxi-v4 (see `skillfocus list`)."""
+    objective: str
+    """What skills are rewarded for, such as focused-vic, dusdi-diayn or lsd, or your own:
+    my.py:rotate, focused-my.py:rotate."""
+    _: KW_ONLY
+    skills: int | None = None
+    """Number of skills (default 16): goals (tools, …) get two each, position the rest."""
+    targets: str | None = None
+    """Your own assignment, such as tool_1=2,position=4 or tool_1+position=3 (two targets); in
+    continuous worlds, agent=4,box=sphere2,agent+box (docs/continuous.md)."""
+    strength: float | None = None
+    """Strength lambda of the penalty for side effects (default: 4, for LSD 2)."""
+    penalty: str | None = None
+    """The penalty: weighted-norm (the default, as the crow flies), path-norm (around walls) or
+    changed-variables."""
+    baseline: str | None = None
+    """What the penalty compares variables with that move by themselves: start (the default),
+    inaction or stepwise (docs/focused.md)."""
+    rate: float | None = None
+    """Weight of the discriminator's moving average, or LSD's step size (default: 0.05, for LSD
+    0.1). Q-learning scales it down (docs/q-learning.md)."""
+    weight: float | None = None
+    """DUSDi's weight on the variables that are not targets (default: 0.1)."""
+    step_limit: int | None = None
+    """Maximum number of steps of a skill (default: the world's)."""
+    world_settings: str = "{}"
+    """The world's settings as JSON, such as '{"step_limit": 30}' for four-rooms; map files have
+    theirs in their first lines."""

@@ -10,8 +10,8 @@
     my_world.py:Lights          a class in your own file (docs/own-world.md)
 
 A new built-in world is one file and one entry in `BUILT_IN`; the id of one with a table also goes
-into `gymnasium_ids.py`, which must not import worlds (a test compares the two). A new adapter is
-one file in `adapters/` and one entry in `SOURCES`.
+into `skillfocus/__init__.py`, which must not import worlds (a test compares the two). A new adapter
+is one file in `adapters/` and one entry in `SOURCES`.
 """
 
 from __future__ import annotations

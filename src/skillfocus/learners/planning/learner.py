@@ -423,7 +423,7 @@ class Planning(Learner):
         """
         parts, sources, large = [tuple(range(len(problem.modes)))], [rng], False
         if self.sees_start:
-            cells = count_cells(problem)
+            cells = sum(count_cells(problem))
             large = cells > MAX_UNPACKED
             if cells > problem_builder.MAX_CELLS:
                 parts = independent_parts(problem)
@@ -443,8 +443,8 @@ class Planning(Learner):
         discriminator of whole states is."""
         if not problem.objective.targeted and problem.objective.reward.estimate.discriminates:
             require_slots(len(problem.kinds))
-        cells = sum(count_cells(part_of_problem(problem, skills)) for skills in parts)
-        require_cells(cells, self._max_cells, len(problem.kinds))
+        counts = (count_cells(part_of_problem(problem, skills)) for skills in parts)
+        require_cells([cells for part in counts for cells in part], self._max_cells)
 
     @property
     def _max_cells(self) -> int:

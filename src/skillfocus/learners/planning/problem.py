@@ -435,7 +435,7 @@ def tabular_problem(
     builder, n_skills = _Builder(problem), len(problem.kinds)
     if use_context:
         builder.shrink_contexts(CELL_LIMIT if cell_limit is None else cell_limit)
-        require_cells(builder.cells(), MAX_CELLS if max_cells is None else max_cells, n_skills)
+        require_cells(builder.cells(), MAX_CELLS if max_cells is None else max_cells)
     skills = tuple(builder.skill(z, use_context, start_where_controllable) for z in range(n_skills))
     penalty = problem.objective.penalty
     if type(penalty) is Penalty and penalty.strength and not is_known_penalty(penalty):
@@ -449,19 +449,20 @@ def tabular_problem(
     )  # fmt: skip
 
 
-def count_cells(problem: Problem) -> int:
-    """Return how many entries the policies of a problem have, once contexts have been shrunk."""
+def count_cells(problem: Problem) -> list[int]:
+    """Return how many entries each policy of a problem has, once contexts have been shrunk."""
     builder = _Builder(problem)
     builder.shrink_contexts(CELL_LIMIT)
     return builder.cells()
 
 
-def require_cells(cells: int, most: int, n_skills: int) -> None:
-    """Raise a `UserError` for more policy entries than there may be."""
-    if cells > most:
+def require_cells(cells: Sequence[int], most: int) -> None:
+    """Raise a `UserError` if policies have more entries together than there may be."""
+    if sum(cells) > most:
+        fewer = "use fewer skills (targets=…), or " if min(cells) <= most else "use "
         raise UserError(
-            f"{n_skills} skills need {cells:,} policy entries (states times contexts), more than "
-            f"{most:,}: use fewer skills (targets=…), or fewer variables that can change back"
+            f"{len(cells)} skills need {sum(cells):,} policy entries (states times contexts), more "
+            f"than {most:,}: {fewer}fewer variables that can change back"
         )
 
 
@@ -506,17 +507,17 @@ class _Builder:
         watched = np.zeros(n, dtype=bool) if penalty is None else penalty.watched(targets, n)
         return split_penalty(self.mdp, penalty, watched)
 
-    def cells(self) -> int:
-        """Return how many entries all policies have."""
+    def cells(self) -> list[int]:
+        """Return how many entries each policy has."""
         contexts = [self.context_variables(z) for z in range(len(self.kinds))]
-        return self.mdp.n_states * sum(self.index(each).size for each in contexts)
+        return [self.mdp.n_states * self.index(each).size for each in contexts]
 
     def shrink_contexts(self, cell_limit: int) -> None:
         """Leave variables that only move on out of contexts, the largest first, until they fit."""
         sizes = self.mdp.space.sizes
         candidates = [j for j in range(len(sizes)) if not self.mdp.reversible[j]]
         for largest in sorted(candidates, key=lambda j: -sizes[j]):
-            if self.cells() <= cell_limit:
+            if sum(self.cells()) <= cell_limit:
                 return
             self.dropped |= {largest}
 
