@@ -169,7 +169,9 @@ def workers(rows: list[list[str]]) -> None:
     ):
         settings = json.dumps(SETTINGS)
         runs = [
-            sf.Discovery("four-rooms", "focused-vic", seed, learner, 8, world_settings=settings)
+            sf.Discovery(
+                "four-rooms", "focused-vic", seed, learner, skills=8, world_settings=settings
+            )
             for seed in range(size(4, 2))
         ]
 

@@ -140,7 +140,7 @@ def folder(tmp_path_factory):
         ([*SWEEP, "--seed", "5"], "seed 5 is a reporting seed"),
         ([*SWEEP, "--report", "2000"], "is a tuning seed"),
         (["solve", "text.skills", "--max-steps", "0"], "is not a file of skills"),
-        (["solve", "text.skills", "--episodes", "-3"], "episodes must be at least 1"),
+        (["solve", "text.skills", "--episodes", "-3"], "episodes is -3; it must be at least 1"),
         # names of files
         (["describe", ""], "unknown world ''"),
         (["describe", LONG], "unknown world"),

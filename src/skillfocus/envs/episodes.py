@@ -280,7 +280,7 @@ class JaxEpisodes(Episodes):
         self, chosen: np.ndarray, active: np.ndarray, rngs: Sequence[np.random.Generator]
     ) -> None:
         options = np.where(active, chosen, 0)
-        keys, modes = np.zeros((len(chosen), 2), np.uint32), np.zeros((len(chosen), 1))
+        keys, modes = np.zeros((len(chosen), 2), np.uint32), np.zeros(len(chosen), object)
         for i in np.flatnonzero(active).tolist():
             keys[i] = draw_keys(1, rngs[i])[0]
             modes[i] = self._policy.draw_modes(options[i : i + 1], rngs[i])[0]
