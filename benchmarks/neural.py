@@ -23,7 +23,7 @@ import numpy as np
 import skillfocus as sf
 from skillfocus.learners.cost_network.learner import Neural, large_neural
 from skillfocus.learners.cost_network.training import Trainer, jax_world, make_model
-from skillfocus.learners.discovery import make_problem
+from skillfocus.learners.problem import make_problem
 
 
 def measure(world: str, settings: Neural, seconds: float) -> dict[str, Any]:

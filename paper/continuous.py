@@ -32,8 +32,7 @@ from paper.agents import Case, Setup
 from paper.claims import Analysis, Experiment, aim_claim, aims_outcome, fewer_claim
 from paper.results import values_by_seed
 from paper.settings import load_data
-from skillfocus.discovery import cached_world
-from skillfocus.learners.discovery import learn
+from skillfocus.discovery import cached_world, learn
 from skillfocus.learners.problem import Problem, make_problem
 from skillfocus.metrics.side_effects import SkillEffects, side_effects
 from skillfocus.objectives.kinds import parse_targets

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from skillfocus import metrics, testing
-from skillfocus.discovery import Discovery
+from skillfocus.discovery import Discovery, discover, discover_many, find_strength
 from skillfocus.envs import SkillEnv, SkillVectorEnv, WorldEnv
 from skillfocus.errors import UserError
 from skillfocus.learners.actor.learner import Actor, large_actor
 from skillfocus.learners.cost_network.learner import Neural, large_neural
-from skillfocus.learners.discovery import discover, discover_many, find_strength
 from skillfocus.learners.planning.learner import Planning
 from skillfocus.learners.problem import Learner
 from skillfocus.learners.q_learning import QLearning, literal_q_learning, paper_q_learning

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from skillfocus.discovery import discover
 from skillfocus.errors import UserError
-from skillfocus.learners.discovery import discover
 from skillfocus.learners.planning.estimators import (
     Estimator,
     compiled_reward,

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from skillfocus.enumeration import StateGraph
 from skillfocus.errors import UserError, short_repr
 from skillfocus.spaces import Space, State
 
 if TYPE_CHECKING:
-    from skillfocus.mdp import TabularMDP
+    from skillfocus.mdp import StateGraph, TabularMDP
     from skillfocus.worlds.drawing import Drawing
 
 STATE_LIMIT = 200_000

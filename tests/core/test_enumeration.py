@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from skillfocus.enumeration import Transition, enumerate_states
 from skillfocus.errors import UserError
+from skillfocus.mdp import Transition, enumerate_states
 
 
 def expand(n):

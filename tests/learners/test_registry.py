@@ -11,7 +11,7 @@ import pytest
 import skillfocus as sf
 from probes import corridor
 from skillfocus.errors import UserError
-from skillfocus.learners.discovery import make_problem
+from skillfocus.learners.problem import make_problem
 from skillfocus.learners.registry import LEARNERS, make_learner
 from skillfocus.progress import no_progress
 

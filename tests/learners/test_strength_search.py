@@ -10,8 +10,8 @@ import pytest
 
 import skillfocus as sf
 from commands import command
+from skillfocus.discovery import StrengthCurve, search_strength
 from skillfocus.errors import UserError
-from skillfocus.learners.discovery import StrengthCurve, search_strength
 from skillfocus.metrics.summary import origin
 from skillfocus.objectives.registry import make_objective
 

@@ -12,9 +12,8 @@ from commands import command
 from probes import Button, RandomWorld, corridor
 from skill_sets import make_skills
 from skillfocus.errors import UserError
-from skillfocus.learners.discovery import make_problem
 from skillfocus.learners.planning.problem import tabular_problem
-from skillfocus.learners.problem import Problem
+from skillfocus.learners.problem import Problem, make_problem
 from skillfocus.metrics.summary import skill_records
 from skillfocus.objectives.kinds import (
     SkillKind,

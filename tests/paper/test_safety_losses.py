@@ -7,8 +7,7 @@ import pytest
 from paper.safety.comparison import _prepare, discovery_learner, make_objective, skill_targets
 from paper.safety.penalties import penalize
 from paper.safety.planning import follow_plan, option_models, plan
-from skillfocus.discovery import cached_world
-from skillfocus.learners.discovery import discover
+from skillfocus.discovery import cached_world, discover
 from skillfocus.objectives.kinds import parse_targets
 
 FOCUS = "focused-vic"

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import skillfocus as sf
-from skillfocus.enumeration import Transitions
 from skillfocus.errors import UserError
 from skillfocus.files import seal, unseal
+from skillfocus.mdp import Transitions
 from skillfocus.worlds import explored as exploration_cache
 from skillfocus.worlds.explored import ExploredWorld, ModelOutcome
 

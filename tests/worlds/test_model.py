@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from skillfocus.enumeration import Transition
 from skillfocus.errors import UserError
+from skillfocus.mdp import Transition
 from skillfocus.worlds.explored import ModelOutcome, exploration_progress, explore
 
 

@@ -41,8 +41,7 @@ from skillfocus.errors import UserError, unknown
 from skillfocus.learners.registry import LEARNERS, DiscoverySettings, make_learner
 
 if TYPE_CHECKING:
-    from skillfocus.discovery import Discovery
-    from skillfocus.learners.discovery import StrengthCurve
+    from skillfocus.discovery import Discovery, StrengthCurve
     from skillfocus.learners.problem import Learner
     from skillfocus.mdp import TabularMDP
     from skillfocus.runs import JobStatus, Store
@@ -338,7 +337,7 @@ class Discover(JobOptions, DiscoveryOptions):
         self, first: Discovery, seeds: Sequence[int], store: Store, progress: Any
     ) -> StrengthCurve:
         """Raise the strength; every point is stored like any other run."""
-        from skillfocus.learners.discovery import first_strength, search_strength
+        from skillfocus.discovery import first_strength, search_strength
         from skillfocus.runs import run_all
 
         def measure(strength: float) -> list[list[dict]]:
@@ -719,7 +718,7 @@ def check_installation() -> tuple[dict[str, object], bool]:
 def _check_kernels() -> str:
     """Compile the kernels, and return how long that took and where they are cached."""
     start = time.perf_counter()
-    from skillfocus.learners.discovery import compile_kernels
+    from skillfocus.discovery import compile_kernels
     from skillfocus.learners.planning import sweeps
 
     compile_kernels()

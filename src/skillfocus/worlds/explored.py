@@ -24,9 +24,9 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 import numpy as np
 
-from skillfocus.enumeration import StateGraph, Successor, Transitions, enumerate_states
 from skillfocus.errors import UserError, unknown
 from skillfocus.files import code_version, digest, make_folder, seal, unseal, write_atomically
+from skillfocus.mdp import StateGraph, Successor, Transitions, enumerate_states
 from skillfocus.progress import Progress, no_progress
 from skillfocus.spaces import Space, State, Variable
 from skillfocus.world import STATE_LIMIT, Outcome, World, check_step_limit

@@ -7,7 +7,7 @@ import pytest
 
 import skillfocus as sf
 from probes import RandomWorld
-from skillfocus.learners.discovery import make_problem
+from skillfocus.learners.problem import make_problem
 
 pytest.importorskip("jax")
 

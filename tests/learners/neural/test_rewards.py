@@ -10,9 +10,9 @@ import pytest
 import skillfocus as sf
 from probes import RandomWorld, corridor
 from skillfocus.errors import UserError
-from skillfocus.learners.discovery import make_problem
 from skillfocus.learners.planning.problem import tabular_problem
 from skillfocus.learners.planning.rewards import group_reward
+from skillfocus.learners.problem import make_problem
 from skillfocus.mdp import tabulate
 
 pytest.importorskip("jax")

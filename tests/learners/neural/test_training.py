@@ -13,7 +13,7 @@ from probes import corridor
 jax = pytest.importorskip("jax")
 
 from skillfocus.learners.cost_network.training import Trainer, jax_world, make_model
-from skillfocus.learners.discovery import make_problem
+from skillfocus.learners.problem import make_problem
 from skillfocus.skills.network import init_network
 
 SETTINGS = sf.Neural(environments=2, hidden=4, step_cost=0.25, advantage=0.5, gamma=0.9)

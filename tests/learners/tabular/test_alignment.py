@@ -8,8 +8,8 @@ import pytest
 import skillfocus as sf
 from paper.settings import skill_targets
 from probes import Button
-from skillfocus.learners.discovery import make_problem
 from skillfocus.learners.planning.problem import tabular_problem
+from skillfocus.learners.problem import make_problem
 from skillfocus.objectives.kinds import parse_targets
 from skillfocus.worlds.maps import read_map
 

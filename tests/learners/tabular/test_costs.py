@@ -11,7 +11,6 @@ import skillfocus as sf
 from probes import RandomWorld, corridor
 from skillfocus.discovery import Discovery
 from skillfocus.errors import UserError
-from skillfocus.learners.discovery import make_problem
 from skillfocus.learners.planning.problem import (
     against_inaction,
     inaction_reaches,
@@ -19,6 +18,7 @@ from skillfocus.learners.planning.problem import (
     split_penalty,
     tabular_problem,
 )
+from skillfocus.learners.problem import make_problem
 from skillfocus.mdp import after_inaction
 from skillfocus.objectives.variants import StatePenalty, weighted_norm
 

@@ -9,7 +9,6 @@ import skillfocus as sf
 from probes import corridor
 from problems import corridor_problem
 from skillfocus.errors import UserError
-from skillfocus.learners.discovery import make_problem
 from skillfocus.learners.planning import learner as planning
 from skillfocus.learners.planning.learner import (
     Model,
@@ -18,6 +17,7 @@ from skillfocus.learners.planning.learner import (
     keep_reachable,
     part_of_problem,
 )
+from skillfocus.learners.problem import make_problem
 from skillfocus.mdp import index_values
 from skillfocus.skills.policy import Packer
 
