@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import random
+import re
+from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -10,8 +15,10 @@ import pytest
 
 import skillfocus as sf
 from probes import corridor
+from skillfocus.cli import printing
 from skillfocus.errors import UserError
 from skillfocus.skills import skills as skills_module
+from skillfocus.skills.files import same_skills
 
 QUICK = sf.Planning(rounds=1)
 
@@ -100,3 +107,36 @@ def test_a_network_in_a_world_too_large_for_tables_is_kept_and_measured(tmp_path
     effects = sf.metrics.side_effects(skills, sample=20, rng=np.random.default_rng(0))
     assert len(effects) == len(skills)
     assert "skill" in sf.view(skills, tmp_path / "a.html").read_text()
+
+
+def test_a_full_disk_ends_no_training(tmp_path, monkeypatch):
+    checkpoint = pytest.importorskip("skillfocus.learners.checkpoint")
+    learner = sf.Neural(steps=32, updates_per_jit=2, environments=8, batch=8, memory=64, hidden=8)
+    expected = sf.discover(corridor(), sf.focused(sf.vic()), seed=0, learner=learner)
+
+    def full(handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(checkpoint, "SECONDS_BETWEEN_CHECKPOINTS", -1.0)
+    monkeypatch.setattr(os, "fsync", full)
+    learner = replace(learner, checkpoint=tmp_path / "state")
+    with pytest.warns(UserWarning, match="without a new checkpoint: .*No space left on device"):
+        skills = sf.discover(corridor(), sf.focused(sf.vic()), seed=0, learner=learner)
+    assert same_skills(skills, expected)
+    assert not list(tmp_path.iterdir())
+
+
+def test_starts_that_are_a_sample_are_shown_with_the_number_of_all(monkeypatch, capsys):
+    skills = sf.discover(corridor(), sf.focused(sf.vic()), seed=0, n_skills=4, learner=QUICK)
+    everywhere = sf.metrics.side_effects(skills, "all")
+    assert all(e.exact and e.sampled_from is None for e in everywhere)
+    for name in ("reachability", "side_effects"):
+        module = import_module(f"skillfocus.metrics.{name}")
+        monkeypatch.setattr(module, "max_starts", lambda mdp: 2)
+    some = sf.metrics.side_effects(skills, "all")
+    assert [len(e.starts) for e in some] == [2] * len(skills)
+    assert [e.sampled_from for e in some] == [len(e.starts) for e in everywhere]
+    printing.show_runs(list(sf.evaluate(skills)), as_json=False)
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "exact from sampled starts, 90 % intervals" in shown
+    assert re.search(r"\b2 of \d+\b", shown)

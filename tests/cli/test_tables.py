@@ -57,7 +57,7 @@ def test_sampled_effects_have_their_interval():
     sampled = skill(0, ["tool_1"], 1.0, 0.5, 3.0, exact=False, side_effects_interval=[0.4, 0.6])
     shown = text_of(next(effects_tables([run_of(0, sampled)])))
     assert "0.500 ±0.100" in shown
-    assert "sampled, 90 % intervals" in " ".join(shown.split())
+    assert "sampled rollouts, 90 % intervals" in " ".join(shown.split())
 
 
 def test_several_seeds_are_shown_target_by_target():

@@ -201,10 +201,13 @@ def _one_run(run: dict) -> Table:
         else "How often the target ends changed, and alone, and the best possible of that; side"
         "\neffects"
     )
-    about += f" (Equation 1, {'exact' if exact else 'sampled, 90 % intervals'}), from starts "
+    how = "exact" if exact else "sampled rollouts, 90 % intervals"
+    if any("sampled_from" in s for s in skills):
+        how = "exact from sampled starts, 90 % intervals"
+    about += f" (Equation 1, {how}), from starts "
     about += "that the world draws" if drawn else "within reach; * from every start"
     columns["steps"] = [_number(s["steps"], 1) for s in skills]
-    columns["starts"] = [f"{s['starts']:,}" for s in skills]
+    columns["starts"] = [_starts(s) for s in skills]
     columns["most disturbed"] = [_most_disturbed(s) for s in skills]
     columns |= everywhere
     strength = run.get("unusual", {}).get("strength")
@@ -214,6 +217,12 @@ def _one_run(run: dict) -> Table:
         f"seed {run['seed']}\n{about}"
     )
     return table(title, list(columns), [list(row) for row in zip(*columns.values(), strict=True)])
+
+
+def _starts(skill: dict) -> str:
+    """How many first states were evaluated and, if they are a sample, of how many."""
+    of_all = f" of {skill['sampled_from']:,}" if "sampled_from" in skill else ""
+    return f"{skill['starts']:,}{of_all}"
 
 
 def _most_disturbed(skill: dict) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,13 +82,19 @@ class Checkpoint:
         remove_leftovers(self.path.parent)
 
     def write(self, state: Any, done: int) -> None:
-        """Write a training state, a pytree, if `SECONDS_BETWEEN_CHECKPOINTS` have passed."""
+        """Write a training state, a pytree, if `SECONDS_BETWEEN_CHECKPOINTS` have passed.
+
+        A disk that is full ends no training: a warning says that there is no newer checkpoint.
+        """
         if self.path is None or time.monotonic() - self._written <= SECONDS_BETWEEN_CHECKPOINTS:
             return
         leaves = enumerate(jax.tree.leaves(state))
         arrays = {f"state/{i}": np.asarray(_plain(leaf)) for i, leaf in leaves}
         header = Header(self.training, done, dict(self._rng.bit_generator.state))
-        write_atomically(self.path, seal(header, arrays))
+        try:
+            write_atomically(self.path, seal(header, arrays))
+        except UserError as error:
+            warnings.warn(f"training goes on without a new checkpoint: {error}", stacklevel=2)
         self._written = time.monotonic()
 
     def read(self, state: Any) -> tuple[Any, int]:

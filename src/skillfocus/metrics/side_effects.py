@@ -87,6 +87,9 @@ class SkillEffects:
     ends: np.ndarray
     """float64 [n_states]: the distribution of the last state, averaged over starts; without a
     table, the values of the last states, [n_starts, width]."""
+    sampled_from: int | None = None
+    """How many first states there are if `starts` are a sample of them that was evaluated exactly;
+    None if `starts` are all, or belong to sampled rollouts."""
 
     @property
     def per_start(self) -> np.ndarray:
@@ -170,7 +173,10 @@ class SkillEffects:
             for name, value in averages.items():
                 nothing = dict.fromkeys(self.variables) if isinstance(value, dict) else None
                 averages[name] = nothing
-        return {**averages, "starts": len(self.starts), "exact": self.exact}
+        counts = {"starts": len(self.starts), "exact": self.exact}
+        if self.sampled_from is not None:
+            counts["sampled_from"] = self.sampled_from
+        return {**averages, **counts}
 
 
 def _mean(values: np.ndarray) -> float:
@@ -363,25 +369,25 @@ def fair_and_all_effects(
     starts_of = {names: _starts(skills, names, "fair") for names in dict.fromkeys(skills.targets)}
     pairs = []
     for z, effects in enumerate(everywhere):
-        starts, complete = starts_of[skills.targets[z]]
+        starts, sampled_from = starts_of[skills.targets[z]]
         if np.isin(starts, effects.starts, assume_unique=True).all():
             kept = np.searchsorted(effects.starts, starts)
             per_start = ("changed", "amount", "controlled", "alone", "clean", "steps")
             fair = replace(  # where these end is not known
-                effects, starts=starts, exact=complete, best=_best(skills, z, starts),
-                ends=np.full_like(effects.ends, np.nan),
+                effects, starts=starts, exact=sampled_from is None, sampled_from=sampled_from,
+                best=_best(skills, z, starts), ends=np.full_like(effects.ends, np.nan),
                 **{name: getattr(effects, name)[kept] for name in per_start},
             )  # fmt: skip
         else:
-            fair = _exact(skills, z, starts, complete)
+            fair = _exact(skills, z, starts, sampled_from)
         pairs.append((fair, effects))
     return pairs
 
 
 def _starts(
     skills: Skills, names: tuple[str, ...], starts: str | np.ndarray
-) -> tuple[np.ndarray, bool]:
-    """Return the first states, and whether they are all there are and not a sample."""
+) -> tuple[np.ndarray, int | None]:
+    """Return the first states and, if they are a sample, how many they were drawn from."""
     mdp = skills.mdp
     targets = list(mdp.space.indices(names))
     possible, most = [], max_starts(mdp)
@@ -399,7 +405,7 @@ def _starts(
         chosen = sample_starts(possible, mdp)
     else:
         raise UserError(f"starts must be 'fair', 'all' or an array of states, got {starts!r}")
-    return chosen.astype(np.int64), len(possible) <= most
+    return chosen.astype(np.int64), len(possible) if len(possible) > most else None
 
 
 def _best(skills: Skills, z: int, starts: np.ndarray) -> np.ndarray:
@@ -430,7 +436,7 @@ def _distances(skills: Skills) -> np.ndarray:
 
 
 def _exact(
-    skills: Skills, z: int, starts: np.ndarray, complete: bool, compares: bool = True
+    skills: Skills, z: int, starts: np.ndarray, sampled_from: int | None, compares: bool = True
 ) -> SkillEffects:
     """Return the exact effects of skill `z`, averaged over its modes."""
     mdp, names, n_modes = skills.mdp, skills.mdp.space.names, skills.n_modes[z]
@@ -449,8 +455,9 @@ def _exact(
     *effects, ends = (sum(part[1:], start=part[0]) / n_modes for part in parts)
     best = _best(skills, z, starts) if compares else None
     return SkillEffects(
-        skills.targets[z], names, starts, *effects, exact=complete, best=best, ends=ends
-    )
+        skills.targets[z], names, starts, *effects, exact=sampled_from is None, best=best,
+        ends=ends, sampled_from=sampled_from,
+    )  # fmt: skip
 
 
 def _sampled(
