@@ -29,7 +29,7 @@ def returns(route):
         earned.append(rewards)
         state = after
     assert TASK.observation(memory).tolist() == [1.0]
-    return tuple(TASK.episode_return(np.array(earned).T))
+    return tuple(np.array(earned).sum(axis=0) / TASK.skill_steps)
 
 
 def test_the_straight_way_earns_the_proxy_only():

@@ -81,10 +81,6 @@ class ContinuousTask(ABC):
     def observation(self, state: Any) -> Any:
         """Return the task's part of the observation, float32 [observation_size]."""
 
-    def episode_return(self, rewards: Any) -> Any:
-        """Return episode returns, float [...], from rewards, float [..., n_steps]."""
-        return rewards.sum(axis=-1) / self.skill_steps
-
 
 class TimedTask(ContinuousTask):
     """A task whose state is the number of steps taken, and which shows how much time is left."""
