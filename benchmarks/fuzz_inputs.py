@@ -172,7 +172,7 @@ def make_material(folder: Path) -> None:
     with mock.patch.dict(os.environ, {exploration_cache.VARIABLE: str(made.cache)}):
         explore()
     checkpoint = _checkpoint(made.checkpoint)
-    with mock.patch("skillfocus.learners.checkpoint.SECONDS_BETWEEN_CHECKPOINTS", -1.0):
+    with mock.patch("skillfocus.learners.network_training.SECONDS_BETWEEN_CHECKPOINTS", -1.0):
         checkpoint.write(_training(), 7)
     checkpoint.path.rename(made.checkpoint)
 
@@ -317,7 +317,7 @@ def _training() -> Training:
 
 
 def _checkpoint(path: Path) -> Any:
-    from skillfocus.learners.checkpoint import Checkpoint
+    from skillfocus.learners.network_training import Checkpoint
 
     problem = make_problem(sf.make("four-rooms", drawing=DRAWING), sf.focused(sf.vic()))
     return Checkpoint(sf.Neural(checkpoint=path), problem, np.random.default_rng(0))
@@ -325,7 +325,7 @@ def _checkpoint(path: Path) -> Any:
 
 def fuzz_checkpoint(rng: Random, material: Material) -> None:
     """A checkpoint of a training, damaged or made up."""
-    from skillfocus.learners import checkpoint
+    from skillfocus.learners import network_training
 
     ours = _checkpoint(Path("a.checkpoint").absolute())
     valid = material.checkpoint.read_bytes()
@@ -333,7 +333,7 @@ def fuzz_checkpoint(rng: Random, material: Material) -> None:
     if damaged:
         ours.path.write_bytes(damage_bytes(rng, valid))
     else:
-        header, arrays = unseal(valid, checkpoint.Header)
+        header, arrays = unseal(valid, network_training.Header)
         ours.path.write_bytes(_forged(rng, msgspec.to_builtins(header), arrays))
     state, done = ours.read(_training())
     if damaged:

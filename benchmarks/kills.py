@@ -31,8 +31,8 @@ SECONDS_TO_DIE = 10
 TRAINING = """
 import sys
 import skillfocus as sf
-from skillfocus.learners import checkpoint
-checkpoint.SECONDS_BETWEEN_CHECKPOINTS = 0.0
+from skillfocus.learners import network_training
+network_training.SECONDS_BETWEEN_CHECKPOINTS = 0.0
 learner = sf.Neural(steps=200_000, hidden=32, updates_per_jit=5, checkpoint=sys.argv[1] + "/state")
 skills = sf.discover("four-rooms", "focused-vic", seed=0, learner=learner, progress=sf.no_progress)
 skills.save(sys.argv[1] + "/done.skills")

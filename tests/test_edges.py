@@ -110,14 +110,14 @@ def test_a_network_in_a_world_too_large_for_tables_is_kept_and_measured(tmp_path
 
 
 def test_a_full_disk_ends_no_training(tmp_path, monkeypatch):
-    checkpoint = pytest.importorskip("skillfocus.learners.checkpoint")
+    network_training = pytest.importorskip("skillfocus.learners.network_training")
     learner = sf.Neural(steps=32, updates_per_jit=2, environments=8, batch=8, memory=64, hidden=8)
     expected = sf.discover(corridor(), sf.focused(sf.vic()), seed=0, learner=learner)
 
     def full(handle):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(checkpoint, "SECONDS_BETWEEN_CHECKPOINTS", -1.0)
+    monkeypatch.setattr(network_training, "SECONDS_BETWEEN_CHECKPOINTS", -1.0)
     monkeypatch.setattr(os, "fsync", full)
     learner = replace(learner, checkpoint=tmp_path / "state")
     with pytest.warns(UserWarning, match="without a new checkpoint: .*No space left on device"):

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from skillfocus.errors import UserError, unknown
-from skillfocus.learners.checkpoint import keep_compiled_programs
+from skillfocus.learners.network_training import keep_compiled_programs
 from skillfocus.metrics.statistics import Interval, success_interval
 from skillfocus.progress import Progress, no_progress
 from skillfocus.skills.skills import Skills

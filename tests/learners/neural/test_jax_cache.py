@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from skillfocus.learners.checkpoint import keep_compiled_programs
+from skillfocus.learners.network_training import keep_compiled_programs
 
 jax = pytest.importorskip("jax")
 

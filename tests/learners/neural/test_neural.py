@@ -13,7 +13,7 @@ from skillfocus.errors import UserError
 
 jax = pytest.importorskip("jax")
 
-from skillfocus.learners import checkpoint
+from skillfocus.learners import network_training
 from skillfocus.learners.cost_network import training
 from skillfocus.worlds.four_rooms import FourRooms
 
@@ -107,7 +107,7 @@ class Interrupt(Exception):
 
 @pytest.mark.slow
 def test_training_goes_on_from_a_checkpoint_bit_for_bit(tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpoint, "SECONDS_BETWEEN_CHECKPOINTS", -1.0)
+    monkeypatch.setattr(network_training, "SECONDS_BETWEEN_CHECKPOINTS", -1.0)
     path = tmp_path / "folder" / "training.safetensors"
 
     def files():

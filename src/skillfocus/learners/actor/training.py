@@ -22,7 +22,7 @@ import optax
 from skillfocus.learners.actor.credit import action_influence, credit_weights
 from skillfocus.learners.actor.learner import Actor
 from skillfocus.learners.actor.rewards import Fixed, RewardRule, choose_prototypes
-from skillfocus.learners.checkpoint import Checkpoint, train
+from skillfocus.learners.network_training import Checkpoint, train
 from skillfocus.learners.ppo import Updates, advantages, surrogate
 from skillfocus.learners.problem import Problem
 from skillfocus.objectives.objective import Objective, TemporalRepresentation

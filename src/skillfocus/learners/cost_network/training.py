@@ -12,9 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from skillfocus.learners.checkpoint import Checkpoint, train
 from skillfocus.learners.cost_network.learner import Neural
 from skillfocus.learners.cost_network.rewards import SkillRewards
+from skillfocus.learners.network_training import Checkpoint, train
 from skillfocus.learners.problem import Problem
 from skillfocus.progress import Progress
 from skillfocus.skills.network import NeuralPolicy, SkillModel, init_network

@@ -12,7 +12,7 @@ pytest.importorskip("jax")
 import skillfocus as sf
 from neural_skills import skills_of
 from skillfocus.errors import UserError
-from skillfocus.learners import checkpoint
+from skillfocus.learners import network_training
 from skillfocus.learners.actor.training import init_training, make_trainer, train_actor
 from skillfocus.learners.problem import make_problem
 from skillfocus.metrics.coverage import coverage_by_variable
@@ -133,7 +133,7 @@ class Interrupt(Exception):
 
 
 def test_training_goes_on_from_a_checkpoint_bit_for_bit(tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpoint, "SECONDS_BETWEEN_CHECKPOINTS", -1.0)
+    monkeypatch.setattr(network_training, "SECONDS_BETWEEN_CHECKPOINTS", -1.0)
     short = replace(
         ACTOR, steps=6 * 8 * WORLD.step_limit, rounds_per_jit=2, environments=8, batch=48
     )
