@@ -15,7 +15,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from skillfocus.progress import exit_quietly_on_interrupt
+from skillfocus.errors import exit_quietly_on_interrupt
 
 if TYPE_CHECKING:
     from skillfocus.api import *  # noqa: F403

@@ -25,10 +25,11 @@ from typing import Any
 import numpy as np
 
 from skillfocus.errors import UserError, unknown
-from skillfocus.files import own_code, package_versions, shorten
+from skillfocus.files import own_code, shorten
 from skillfocus.learners.planning.learner import Planning
 from skillfocus.learners.problem import Learner, Problem, learner_settings, make_problem
 from skillfocus.learners.registry import DiscoverySettings, as_learner
+from skillfocus.machine import package_versions
 from skillfocus.mdp import TabularMDP, tabulate
 from skillfocus.metrics.coverage import coverage
 from skillfocus.metrics.summary import overall, rows_of, skill_records

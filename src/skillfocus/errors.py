@@ -7,8 +7,13 @@ prints that sentence and exits with status 2 instead of showing a traceback.
 from __future__ import annotations
 
 import difflib
+import os
 import reprlib
+import signal
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import PurePath
+from types import TracebackType
 
 MAX_LISTED = 30
 """With more known names than this, an error lists only the closest ones."""
@@ -57,6 +62,11 @@ def join_values(values: Sequence[object], most: int = 8) -> str:
     return ", ".join(map(repr, values[:most])) + (", …" if len(values) > most else "")
 
 
+def join_names(names: Sequence[str]) -> str:
+    """Return names as an enumeration: `a, b and c`."""
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
 def short_repr(value: object) -> str:
     """Return a value for an error message; functions and classes by their names."""
     if callable(value) and hasattr(value, "__name__"):
@@ -76,3 +86,21 @@ def check_ranges(settings: object, ranges: Mapping[str, Sequence[str]]) -> None:
             value = getattr(settings, name)
             if not RANGES[wanted](value):
                 raise UserError(f"{name} is {value}; it must be {wanted}")
+
+
+def exit_quietly_on_interrupt() -> None:
+    """In the command, end with status 130 and without a traceback on Ctrl-C before `main` runs.
+
+    `skillfocus/__init__.py` calls this first. In any other program nothing changes.
+    """
+    module = sys.argv[:1] == ["-m"] and "skillfocus.cli" in sys.orig_argv
+    if module or PurePath(*sys.argv[:1]).stem == "skillfocus":
+        sys.excepthook = _exit_quietly
+
+
+def _exit_quietly(
+    kind: type[BaseException], error: BaseException, place: TracebackType | None
+) -> None:
+    if issubclass(kind, KeyboardInterrupt):
+        os._exit(128 + signal.SIGINT)
+    sys.__excepthook__(kind, error, place)

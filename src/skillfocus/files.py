@@ -13,7 +13,6 @@ import hashlib
 import importlib.util
 import json
 import os
-import platform
 import re
 import socket
 import sys
@@ -22,8 +21,7 @@ import traceback
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache, lru_cache
-from importlib.metadata import version
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
@@ -312,38 +310,6 @@ def _inflate(stream: np.ndarray, form: list[str | int]) -> np.ndarray:
         return np.frombuffer(bytearray(content), kind).reshape(shape)
     except (TypeError, ValueError, IndexError, zlib.error):
         raise UserError("bad header (an array has another size)") from None
-
-
-# --------------------
-#
-# Versions of what a result depends on: Python, packages, the device, and our own source code
-
-
-@cache
-def package_versions() -> dict[str, str]:
-    """Return the versions to store with a result, by package name; `"python"` is the first."""
-    packages = {name: version(name) for name in ("skillfocus", "numpy", "numba")}
-    return {"python": platform.python_version(), **packages}
-
-
-def accelerator() -> dict[str, str | None]:
-    """Return JAX's version and the device it computes on; None for both if it is not in use."""
-    jax = sys.modules.get("jax")
-    if jax is None:
-        return {"jax": None, "device": None}
-    return {"jax": jax.__version__, "device": jax.devices()[0].device_kind}
-
-
-@cache
-def code_version() -> str:
-    """Return a digest of what two machines must share to get the same results."""
-    root = Path(__file__).parent
-    sources = [
-        f"{path.relative_to(root).as_posix()}\n".encode()
-        + path.read_bytes().replace(b"\r\n", b"\n")
-        for path in sorted(root.rglob("*.py"))
-    ]
-    return digest(json.dumps(package_versions()).encode(), *sources)[:16]
 
 
 # -------------------- Things that users define in Python files of their own, by `FILE.py:NAME`

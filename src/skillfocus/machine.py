@@ -1,18 +1,23 @@
-"""What the machine can give: cores to work on, and memory, which arrays must fit into."""
+"""The machine: cores to work on, memory that arrays must fit into, versions that results name."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from skillfocus.errors import UserError
+from skillfocus.files import digest
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -82,3 +87,33 @@ def array_namespace(array: Any) -> Any:
     Formulas that ask for it serve NumPy arrays and JAX arrays alike.
     """
     return np if isinstance(array, np.ndarray) else array.__array_namespace__()
+
+
+# -------------------- Versions of what a result depends on: Python, packages, the device, our code
+
+
+@cache
+def package_versions() -> dict[str, str]:
+    """Return the versions to store with a result, by package name; `"python"` is the first."""
+    packages = {name: version(name) for name in ("skillfocus", "numpy", "numba")}
+    return {"python": platform.python_version(), **packages}
+
+
+def accelerator() -> dict[str, str | None]:
+    """Return JAX's version and the device it computes on; None for both if it is not in use."""
+    jax = sys.modules.get("jax")
+    if jax is None:
+        return {"jax": None, "device": None}
+    return {"jax": jax.__version__, "device": jax.devices()[0].device_kind}
+
+
+@cache
+def code_version() -> str:
+    """Return a digest of what two machines must share to get the same results."""
+    root = Path(__file__).parent
+    sources = [
+        f"{path.relative_to(root).as_posix()}\n".encode()
+        + path.read_bytes().replace(b"\r\n", b"\n")
+        for path in sorted(root.rglob("*.py"))
+    ]
+    return digest(json.dumps(package_versions()).encode(), *sources)[:16]

@@ -5,15 +5,10 @@ Without a terminal (in a log file, say), a line per tenth of the work is printed
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import PurePath
-from types import TracebackType
 from typing import Any
 
 Progress = Callable[[float, str], None]
@@ -176,21 +171,3 @@ def make_console(**settings: Any) -> Any:
                 yield Segment(text, segment.style, segment.control)
 
     return Terminal(**settings, emoji=False)
-
-
-def exit_quietly_on_interrupt() -> None:
-    """In the command, end with status 130 and without a traceback on Ctrl-C before `main` runs.
-
-    `skillfocus/__init__.py` calls this first. In any other program nothing changes.
-    """
-    module = sys.argv[:1] == ["-m"] and "skillfocus.cli" in sys.orig_argv
-    if module or PurePath(*sys.argv[:1]).stem == "skillfocus":
-        sys.excepthook = _exit_quietly
-
-
-def _exit_quietly(
-    kind: type[BaseException], error: BaseException, place: TracebackType | None
-) -> None:
-    if issubclass(kind, KeyboardInterrupt):
-        os._exit(128 + signal.SIGINT)
-    sys.__excepthook__(kind, error, place)

@@ -24,6 +24,7 @@ import numpy as np
 from numba import extending, types
 
 from skillfocus.compilation import njit
+from skillfocus.errors import join_names
 from skillfocus.mdp import TabularMDP
 from skillfocus.spaces import State
 from skillfocus.world import World, WorldState, can_pickle
@@ -430,8 +431,3 @@ class Trajectory(list[State]):
 
     def _repr_html_(self) -> str:
         return import_module("skillfocus.render.svg").trajectory_html(self)
-
-
-def join_names(names: Sequence[str]) -> str:
-    """Return names as an enumeration: `a, b and c`."""
-    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)

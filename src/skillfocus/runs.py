@@ -47,19 +47,16 @@ import polars as pl
 from skillfocus.errors import UserError
 from skillfocus.files import (
     Damaged,
-    accelerator,
-    code_version,
     digest,
     file_name,
     make_folder,
-    package_versions,
     read_bytes,
     remove_leftovers,
     require_writable_folder,
     set_aside,
     write_atomically,
 )
-from skillfocus.machine import peak_bytes
+from skillfocus.machine import accelerator, code_version, package_versions, peak_bytes
 from skillfocus.progress import Progress, no_progress, part_of, raise_pending_signal
 from skillfocus.spaces import Row
 

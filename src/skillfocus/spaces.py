@@ -335,17 +335,17 @@ class Space:
         if isinstance(state, Mapping):
             return self.state(**{str(name): value for name, value in state.items()})
         if not isinstance(state, Iterable) or isinstance(state, str):
-            raise UserError(f"{short_repr(state)} is not a state: {self._state_form()}")
+            raise UserError(f"{short_repr(state)} is not a state: {self._state_format()}")
         values = tuple(state)
         if len(values) != len(self) or not all(
             isinstance(index, Integral) and 0 <= index < size
             for index, size in zip(values, self.sizes, strict=True)
         ):
             plain = tuple(int(value) if isinstance(value, Integral) else value for value in values)
-            raise UserError(f"{plain} is not a state: {self._state_form()}")
+            raise UserError(f"{plain} is not a state: {self._state_format()}")
         return tuple(map(int, values))
 
-    def _state_form(self) -> str:
+    def _state_format(self) -> str:
         labels = ", ".join(f"{v.name}={v.values[-1]!r}" for v in self.variables[:2])
         return (
             f"a state has {len(self)} value indices below {self.sizes}; to name values instead, "

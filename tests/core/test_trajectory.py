@@ -10,7 +10,8 @@ import pytest
 import skillfocus as sf
 from drawings import fetch, walk
 from probes import RandomWorld
-from skillfocus.rollout import Trajectory, join_names
+from skillfocus.errors import join_names
+from skillfocus.rollout import Trajectory
 from skillfocus.world import WorldState
 
 

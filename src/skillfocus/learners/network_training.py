@@ -20,7 +20,6 @@ import numpy as np
 
 from skillfocus.errors import UserError
 from skillfocus.files import (
-    code_version,
     digest,
     make_folder,
     read_bytes,
@@ -30,6 +29,7 @@ from skillfocus.files import (
     write_atomically,
 )
 from skillfocus.learners.problem import Problem, learner_settings
+from skillfocus.machine import code_version
 from skillfocus.progress import Progress
 from skillfocus.worlds.explored import MAX_BYTES, cache_folder
 

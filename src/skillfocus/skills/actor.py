@@ -133,7 +133,7 @@ class SkillCode:
         terms = objective.terms(variables, self.n_variables)
         return [(variables.index(term.target), term) for term in terms if term.target is not None]
 
-    def kind_of(self, skill: Skill) -> int:
+    def kind_index(self, skill: Skill) -> int:
         """Return the kind of a skill: the one with the fewest targets that has all of its.
 
         Raises:
@@ -278,7 +278,7 @@ class ActorPolicy(Policy):
     def __init__(self, model: ActorModel, weights: Any, skills: Sequence[Skill]) -> None:
         self.model, self.weights, self.skills = model, weights, tuple(skills)
         code, names = model.code, model.space.names
-        self._kinds = np.array([code.kind_of(skill) for skill in self.skills], dtype=np.int64)
+        self._kinds = np.array([code.kind_index(skill) for skill in self.skills], dtype=np.int64)
         self._masks = code.masks[self._kinds]
         seen = names if model.sees_start else ()
         self.context_variables = (seen,) * len(self.skills)
@@ -295,7 +295,7 @@ class ActorPolicy(Policy):
         """
         slots = {slot.variable: slot for slot in self.model.code.slots}
         for skill in skills:
-            self.model.code.kind_of(skill)
+            self.model.code.kind_index(skill)
             for j, component in skill.items():
                 slots[j].encode(component)
         return ActorPolicy(self.model, self.weights, skills)

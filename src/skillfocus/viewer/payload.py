@@ -289,7 +289,7 @@ def page_data(
     """
     if not sets:
         raise UserError("there are no skills to show: name at least one file of skills")
-    views = [_few_enough(view) for view in sets]
+    views = [_limit_skills(view) for view in sets]
     worlds: dict[str, dict] = {}
     recorded: dict[str, RecordedWorld] = {}
     data, policies = [], []
@@ -319,7 +319,7 @@ def page_data(
     return page, policies
 
 
-def _few_enough(view: SkillSetView) -> SkillSetView:
+def _limit_skills(view: SkillSetView) -> SkillSetView:
     """Return a view of at most `MAX_REAL_SKILLS` skills, evenly chosen, if they are real-valued."""
     n = len(view.skills)
     if view.skills.world.space.is_finite or view.rollouts or n <= MAX_REAL_SKILLS:

@@ -25,7 +25,8 @@ import msgspec
 import numpy as np
 
 from skillfocus.errors import UserError, unknown
-from skillfocus.files import code_version, digest, make_folder, seal, unseal, write_atomically
+from skillfocus.files import digest, make_folder, seal, unseal, write_atomically
+from skillfocus.machine import code_version
 from skillfocus.mdp import StateGraph, Successor, Transitions, enumerate_states
 from skillfocus.progress import Progress, no_progress
 from skillfocus.spaces import Space, State, Variable

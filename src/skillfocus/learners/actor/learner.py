@@ -116,7 +116,7 @@ class Actor(Learner):
                 f"{world.id} has discrete actions, which an actor does not choose among: use "
                 f"learner=sf.Neural()"
             )
-        check_estimate(problem)
+        check_needs_no_table(problem)
         penalty = objective.penalty
         if isinstance(penalty, PathPenalty):
             raise UserError(f"{penalty.name} needs a table of states: use weighted_norm()")
@@ -152,7 +152,7 @@ class Actor(Learner):
         return Learned(train_actor(self, problem, rng, progress))
 
 
-def check_estimate(problem: Problem) -> None:
+def check_needs_no_table(problem: Problem) -> None:
     """Raise `UserError` for rewards that have no meaning without a table of values."""
     objective, reward = problem.objective, problem.objective.reward
     if not isinstance(reward.estimate, Discriminator | Representation | TemporalRepresentation):
