@@ -93,7 +93,7 @@ def test_the_example_of_the_runs_page_runs(tmp_path):
     text = (ROOT / "docs" / "runs.md").read_text()
     first = re.findall(r"```python\n(.*?)```", text, flags=re.S)[0]
     quick = first.replace("range(2)", "range(1)").replace(
-        "seed)", "seed, sf.Planning(rounds=1), 8)"
+        "seed)", "seed, sf.Planning(rounds=1), skills=8)"
     )
     assert quick.count("rounds=1") == 1
     (tmp_path / "example.py").write_text(quick)
