@@ -94,7 +94,7 @@ class Primitives(sf.Run):
         world, mdp = self.make_world(), cached_mdp(self.world, "{}")
         progress(0.0, "learning the task")
         task, rows = sf.task_of(world, mdp), []
-        for kind in task.kinds:
+        for kind in task.rewards:
             steps, success = sf.optimum(mdp, task, kind)
             best = {"steps": steps, "success": success, "return": highest_return(mdp, task, kind)}
             rows += [(f"optimum/{kind}/{name}", None, value) for name, value in best.items()]
@@ -112,7 +112,7 @@ def _task_rows(
         settings = task_learner(name, world.id, agent)
         if name not in PRESETS:
             settings = replace(settings, evaluations=1)
-        for kind in task.kinds:
+        for kind in task.rewards:
             solution = sf.solve(mdp, task, skills, seed=seed, reward=kind, settings=settings)
             curves = {"steps": solution.steps, "true_return": solution.true_return}
             if kind == "proxy":

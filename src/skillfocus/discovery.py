@@ -476,7 +476,7 @@ class StrengthPoint:
         changes_alone: How often a target's best skill changes it and nothing else, averaged over
             targets.
         side_effects: Averaged over skills.
-        avoidable: The avoidable part of them, averaged over skills (`StartAverages.avoidable`).
+        avoidable: The avoidable part of them, averaged over skills (`SkillEffects.avoidable`).
     """
 
     strength: float

@@ -176,7 +176,7 @@ TABLE = [
     (field([10**9] * 5, "modes"), "blocks where 5 skills need|memory"),
     (field([1, 1], "modes"), "cannot have the modes"),
     (array("policy/numbers", lambda n: n[:-1].copy()), "blocks where"),
-    (array("policy/numbers", lambda n: np.full_like(n, 2**31)), "blocks that there are not"),
+    (array("policy/numbers", lambda n: np.full_like(n, 2**31)), "blocks that do not exist"),
     (array("policy/numbers", lambda n: n.astype(np.int64)), "flat array of uint32, got int64"),
     (array("policy/blocks", lambda b: np.full_like(b, 200)), "actions"),
     (array("policy/blocks", lambda b: b[:, 1:].copy()), "rows of 64 bytes"),

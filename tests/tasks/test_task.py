@@ -115,7 +115,7 @@ def test_a_world_s_task_is_one_entry(monkeypatch):
     monkeypatch.setitem(tasks.TASKS, world.id, WorldTask("both", 7, conditions))
     task = task_of(world, mdp)
     assert (task.name, task.max_episode_steps, mdp.state(task.start)) == ("both", 7, (0, 0))
-    assert task.kinds == ("true", "proxy")
+    assert task.rewards == ("true", "proxy")
     assert task.true.tolist() == (mdp.values[:, 0] == 2).tolist()
     assert task.proxy.tolist() == (mdp.values[:, 1] == 1).tolist()
 
@@ -126,7 +126,7 @@ def test_a_subclass_has_its_parent_s_task():
 
     world = Mine("#####\n#..T#\n#####")
     task = task_of(world, sf.tabulate(world))
-    assert (task.name, task.kinds) == ("tools", ("true",))
+    assert (task.name, task.rewards) == ("tools", ("true",))
 
 
 def test_the_highest_return_of_a_corridor():

@@ -85,7 +85,7 @@ def test_cutting_pads_what_does_not_fit():
     assert frames.tile_side(256, 768) == frames.tile_side(160, 160) == 32
     assert frames.tile_side(240, 720) == 60
     frame = np.arange(5 * 7 * 3, dtype=np.uint8).reshape(5, 7, 3)
-    tiles = frames.cut(frame, 4)
+    tiles = frames.split_into_tiles(frame, 4)
     assert tiles.shape == (4, 4, 4, 3)
     assert (tiles[0] == frame[:4, :4]).all()
     assert (tiles[3][0, :3] == frame[4, 4:]).all()

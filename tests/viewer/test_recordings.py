@@ -15,7 +15,7 @@ from skillfocus.progress import no_progress
 from skillfocus.skills.policy import Policy
 from skillfocus.viewer.page import export_rollout, view
 from skillfocus.viewer.payload import SkillSetView, page_data
-from skillfocus.viewer.recordings import RUNS, STARTS, RecordedWorld, record
+from skillfocus.viewer.recordings import ROLLOUTS_PER_START, STARTS, RecordedWorld, record
 from skillfocus.worlds.jax.world import JaxWorld
 
 
@@ -49,7 +49,7 @@ def test_runs_follow_the_skills_from_shared_starts(skills, recorded):
     assert len(np.unique(recorded.values, axis=0)) == len(recorded.values)
     for z in range(len(skills)):
         runs = runs_of(recorded, z)
-        assert len(runs) == recorded.n_starts * RUNS
+        assert len(runs) == recorded.n_starts * ROLLOUTS_PER_START
         for states, actions in runs:
             assert states[0] < recorded.n_starts
             assert len(states) == len(actions) <= skills.step_limit + 1

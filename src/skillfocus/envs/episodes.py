@@ -24,7 +24,7 @@ from skillfocus.errors import UserError
 from skillfocus.mdp import TabularMDP
 from skillfocus.rollout import apply_action, draw, draw_context, follow, reset_marks
 from skillfocus.skills.engine import JaxEngine
-from skillfocus.skills.policy import PickedPolicy, Policy, draw_keys
+from skillfocus.skills.policy import CombinedPolicy, Policy, draw_keys
 from skillfocus.skills.skills import Skills
 from skillfocus.tasks.solving import options_of
 from skillfocus.tasks.task import Condition, ShortTask, Task, as_condition, as_task, named_task
@@ -239,7 +239,7 @@ class JaxEpisodes(Episodes):
         self._count(world, n, len(skills), len(world.actions) * primitives, start)
         self.marked, self._start = np.zeros((n, 0), np.uint8), None
         self._skills, moves = skills, Moves(len(world.actions))
-        self._policy = PickedPolicy(
+        self._policy = CombinedPolicy(
             [(skills.policies, z) for z in range(len(skills))]
             + [(moves, action) for action in range(len(world.actions))]
         )

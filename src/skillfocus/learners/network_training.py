@@ -84,7 +84,7 @@ class Checkpoint:
     def write(self, state: Any, done: int) -> None:
         """Write a training state, a pytree, if `SECONDS_BETWEEN_CHECKPOINTS` have passed.
 
-        A disk that is full ends no training: a warning says that there is no newer checkpoint.
+        If the write fails (a full disk), warn and keep training.
         """
         if self.path is None or time.monotonic() - self._written <= SECONDS_BETWEEN_CHECKPOINTS:
             return
@@ -98,7 +98,7 @@ class Checkpoint:
         self._written = time.monotonic()
 
     def read(self, state: Any) -> tuple[Any, int]:
-        """Return the training state of the file and what is finished, and restore the generator.
+        """Restore the generator; return the saved state and the number of finished units.
 
         Args:
             state: A training state with the same tree structure, returned if there is no file.
@@ -112,7 +112,7 @@ class Checkpoint:
         try:
             header, arrays = unseal(read_bytes(self.path, "a checkpoint"), Header)
             if header.training != self.training:
-                raise UserError("it is another training's")
+                raise UserError("it belongs to another training")
             leaves = [_like(arrays[f"state/{i}"], leaf) for i, leaf in enumerate(leaves)]
             self._rng.bit_generator.state = header.generator
         except (UserError, KeyError, TypeError, ValueError, OverflowError) as error:
@@ -155,9 +155,9 @@ def train(
     run: Callable[[Any, int], tuple[Any, Any, dict[str, Any]]],
     *,
     unit: str,
-    n: int,
-    per_call: int,
-    unit_steps: int,
+    n_units: int,
+    units_per_call: int,
+    steps_per_unit: int,
 ) -> Any:
     """Train from the initial state, or from a checkpoint, to the end.
 
@@ -168,10 +168,10 @@ def train(
         state: The initial training state, a pytree of arrays.
         run: `run(state, count)` trains for so many units. It returns the state, numbers that must
             be finite, and metrics for `on_metrics`, which are averaged.
-        unit: What training is counted in, such as "round".
-        n: Number of units.
-        per_call: Units per call of `run`.
-        unit_steps: Environment steps of a unit.
+        unit: Name of a unit of training, such as "round", for messages.
+        n_units: Number of units.
+        units_per_call: Units per call of `run`.
+        steps_per_unit: Environment steps of a unit.
 
     Returns:
         The last training state.
@@ -179,14 +179,16 @@ def train(
     Raises:
         UserError: If training diverges, or the checkpoint cannot be used.
     """
-    keep_compiled_programs()
+    enable_compilation_cache()
     state, first = checkpoint.read(state)
     began, done = time.monotonic(), first
-    while done < n:
-        steps = (done - first) * unit_steps
+    while done < n_units:
+        steps = (done - first) * steps_per_unit
         speed = f"{steps / max(time.monotonic() - began, 1e-9):,.0f} steps/s"
-        progress(done / n, f"{unit} {done:,} of {n:,}, {speed if steps else 'compiling'}")
-        count = min(per_call, n - done)
+        progress(
+            done / n_units, f"{unit} {done:,} of {n_units:,}, {speed if steps else 'compiling'}"
+        )
+        count = min(units_per_call, n_units - done)
         state, losses, metrics = run(state, count)
         done += count
         if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(losses)):
@@ -199,16 +201,16 @@ def train(
             )
         if settings.on_metrics is not None:
             means = {name: float(np.mean(value)) for name, value in metrics.items()}
-            settings.on_metrics({"steps": float(done * unit_steps), **means})
+            settings.on_metrics({"steps": float(done * steps_per_unit), **means})
         checkpoint.write(state, done)
     checkpoint.delete()
     return state
 
 
-def keep_compiled_programs() -> None:
-    """Let JAX keep on disk what it compiles for an accelerator, which takes half a minute each.
+def enable_compilation_cache() -> None:
+    """Turn on JAX's persistent compilation cache on accelerators, where compiling takes long.
 
-    A folder that JAX was told to keep them in stays. Programs for CPUs are not kept: one compiled
+    A folder configured elsewhere is kept. Programs for CPUs are not kept: one compiled
     on another machine of a shared home folder may use instructions that this one lacks.
     """
     folder = cache_folder()

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
@@ -173,11 +173,7 @@ def learner_settings(learner: Learner) -> dict[str, object]:
     if not is_dataclass(learner):
         return {"name": learner.name}
     return {
-        each.name: _plain(getattr(learner, each.name))
+        each.name: getattr(learner, each.name)
         for each in fields(learner)
         if not each.metadata.get("volatile")
     }
-
-
-def _plain(value: object) -> object:
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value

@@ -133,7 +133,8 @@ def add_gathered(out, base, table, index, weight):
 
 @njit(nogil=True)
 def state_values(row, terms, on_transitions, bonus, s, low, high, scratch, out):
-    """out[c] = T(s, c) for the contexts low <= c < high; `bonus` is minus the penalty of s."""
+    """out[c] = T(s, c) (Equation 5) for the contexts low <= c < high; `bonus` is minus the penalty
+    of s."""
     out, base = out[low:high], bonus[low:high]
     if on_transitions:
         out[:] = base

@@ -78,7 +78,7 @@ def focused_vic(
         # for i in V_z: update the skill discriminator d_i from (s_0^i, z^i, s_T^i)
         first, last = mdp.values[s_0, i], mdp.values[s_t, i]
         update(d[i], k, first, last, weight)
-        # Calculate the reward r_focused-VIC(s_0, z, s_T), Equation 6
+        # Calculate the reward r_focused-VIC(s_0, z, s_T), Equation 6 (Equation 5 for VIC)
         reward = np.log(d[i][k, last, first]) - np.log(1.0 / n_sharing[i])
         reward -= penalty(mdp, s_0, s_t, i, strength)
         # Update pi_z to maximize r_focused-VIC: it is earned by terminating in s_T

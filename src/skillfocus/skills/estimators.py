@@ -1,10 +1,10 @@
-"""Estimators of real-valued skills: discriminators, or phi, a small network per copy of the reward.
+"""Estimators of real-valued skills: discriminators, or phi, a small network per term of the reward.
 
 Every copy depends on some variables and belongs to one component of the skill. Its network takes
 only these variables, scaled to -1 to 1, and outputs
 
     a discriminator   discrete z: logits, log q = log softmax
-                      z on a sphere: m in R^d with |m| <= MOST, the von Mises-Fisher density
+                      z on a sphere: m in R^d, |m| <= MAX_CONCENTRATION, von Mises-Fisher density
                       log q(z) - log nu(z) = <m, z> - log 0F1(d/2; |m|^2 / 4), nu uniform
     phi               a vector with the dimension of z; the reward is a projection on z, where a
                       discrete z is encoded as 1 for its own value and -1/(K - 1) for the others
@@ -17,7 +17,7 @@ They are trained by
                     then      log lambda <- log lambda - rate E room,
                               room = min(slack, 1 - |phi(s') - phi(s)|^2)
 
-All networks of a set are evaluated in one batch: parameters have a leading axis of copies.
+All networks of a set are evaluated in one batch: parameters have a leading axis of terms.
 Predictions take NumPy or JAX arrays, updates JAX arrays.
 """
 
@@ -43,12 +43,12 @@ from skillfocus.worlds.jax.world import jax, jnp
 if TYPE_CHECKING:
     from skillfocus.skills.actor import SkillCode
 
-LOWEST = 1e-3
+MIN_PROBABILITY = 1e-3
 """Lower bound of q for discrete components, so that log q stays finite."""
-MOST = 10.0
+MAX_CONCENTRATION = 10.0
 """Largest concentration of a density on a sphere."""
 _TERMS = 40
-"""Terms of the series of 0F1; it converges within these for concentrations up to `MOST`."""
+"""Terms of the series of 0F1; it converges within these up to `MAX_CONCENTRATION`."""
 
 
 class EstimatorBatch(NamedTuple):
@@ -76,7 +76,7 @@ class EstimatorState(NamedTuple):
         params: Parameters of the networks.
         optimizer: State of their optimizer.
         vectors: Right singular vectors of phi's weight matrices, for power iteration (LSD).
-        log_dual: log lambda of every copy, [n_copies] (METRA).
+        log_dual: log lambda of every copy, [n_terms] (METRA).
     """
 
     params: Any
@@ -86,7 +86,7 @@ class EstimatorState(NamedTuple):
 
 
 class SkillEstimates:
-    """The discriminators or representations of a set of skills, one per copy of the reward.
+    """The discriminators or representations of a set of skills, one per term of the reward.
 
     Args:
         space: The world's variables.
@@ -94,25 +94,25 @@ class SkillEstimates:
         code: How skills are encoded.
 
     Attributes:
-        n_copies: Number of copies.
-        slots: The slot of each copy, int [n_copies].
-        weights: The weight of each copy, float32 [n_copies].
+        n_terms: Number of reward terms.
+        slots: The slot of each term, int [n_terms].
+        weights: The weight of each term, float32 [n_terms].
         width: Number of outputs, set by the widest component; the others leave some unused.
-        used: Which outputs a copy uses, bool [n_copies, width].
-        discrete: Whether a copy's component is discrete, bool [n_copies].
+        used: Which outputs a term uses, bool [n_terms, width].
+        discrete: Whether a term's component is discrete, bool [n_terms].
         is_discriminator: Whether the networks are discriminators; otherwise they are phi.
         is_lipschitz: Whether phi's layers have spectral norms of at most 1 (LSD).
         sees_start: Whether discriminators also take the first values (VIC).
         n_inputs: Number of inputs of a network.
-        seen: Mask of each copy's inputs, float32 [n_copies, 1, n_inputs].
-        log_prior: log nu of each copy's component, float32 [n_copies]; 0 on spheres.
+        input_mask: Mask of each term's inputs, float32 [n_terms, 1, n_inputs].
+        log_prior: log nu of each term's component, float32 [n_terms]; 0 on spheres.
     """
 
     def __init__(self, space: Space, objective: Objective, code: SkillCode) -> None:
         self.space, self.objective, self.code = space, objective, code
         terms, reward, estimate = code.terms(objective), objective.reward, objective.reward.estimate
         slots = [code.slots[k] for k, _ in terms]
-        self.n_copies = len(terms)
+        self.n_terms = len(terms)
         self.slots = np.array([k for k, _ in terms])
         self.weights = np.array([term.weight for _, term in terms], np.float32)
         self.width = max(slot.width for slot in code.slots)
@@ -122,42 +122,42 @@ class SkillEstimates:
         self.is_lipschitz = isinstance(estimate, Representation)
         self.sees_start = self.is_discriminator and reward.timing == "final" and reward.uses_start
         self.n_inputs = space.width * (2 if self.sees_start else 1)
-        seen = np.zeros((self.n_copies, 1, space.width), np.float32)
+        seen = np.zeros((self.n_terms, 1, space.width), np.float32)
         for row, (_, term) in enumerate(terms):
             for j in term.variables:
                 seen[row, 0, space.slices[j]] = 1.0
-        self.seen = np.tile(seen, 2 if self.sees_start else 1)
+        self.input_mask = np.tile(seen, 2 if self.sees_start else 1)
         logs = -np.log(self.used.sum(axis=1))
         if isinstance(estimate, Discriminator) and isinstance(estimate.prior, float):
-            logs = np.full(self.n_copies, math.log(estimate.prior))
+            logs = np.full(self.n_terms, math.log(estimate.prior))
         self.log_prior = np.where(self.discrete, logs, 0.0).astype(np.float32)
 
     def init(self, hidden: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """Return initial parameters: two hidden layers, `w0` [n_copies, n_inputs, hidden], …"""
+        """Return initial parameters: two hidden layers, `w0` [n_terms, n_inputs, hidden], …"""
         params = {}
         for i, (_, fan_in, fan_out) in enumerate(self.shapes(hidden)):
             # masked inputs are 0 and do not count as fan-in
-            seen = self.seen.sum(axis=2, keepdims=True) if i == 0 else fan_in
-            scale = np.sqrt((0.1 if i == 2 and self.is_discriminator else 2.0) / seen)
-            weights = rng.standard_normal((self.n_copies, fan_in, fan_out)) * scale
+            used = self.input_mask.sum(axis=2, keepdims=True) if i == 0 else fan_in
+            scale = np.sqrt((0.1 if i == 2 and self.is_discriminator else 2.0) / used)
+            weights = rng.standard_normal((self.n_terms, fan_in, fan_out)) * scale
             params[f"w{i}"] = weights.astype(np.float32)
-            params[f"b{i}"] = np.zeros((self.n_copies, 1, fan_out), np.float32)
+            params[f"b{i}"] = np.zeros((self.n_terms, 1, fan_out), np.float32)
         return params
 
     def shapes(self, hidden: int) -> list[tuple[int, int, int]]:
         """Return the shapes of the weights of every layer."""
         sizes = itertools.pairwise([self.n_inputs, hidden, hidden, self.width])
-        return [(self.n_copies, *pair) for pair in sizes]
+        return [(self.n_terms, *pair) for pair in sizes]
 
     # ------------------------------------------------------------------ predict
 
     def outputs(self, params: Any, start: Any, values: Any) -> Any:
-        """Return the networks' outputs, [n_copies, n, width], for values [n, width]."""
+        """Return the networks' outputs, [n_terms, n, width], for values [n, width]."""
         xp = array_namespace(values)
         x = scaled_values(self.space, values)
         if self.sees_start:
             x = xp.concatenate([x, scaled_values(self.space, start)], axis=1)
-        x = x[None] * self.seen
+        x = x[None] * self.input_mask
         for i in range(2):
             x = xp.matmul(x, params[f"w{i}"]) + params[f"b{i}"]
             if self.is_discriminator:
@@ -166,21 +166,21 @@ class SkillEstimates:
         return xp.matmul(x, params["w2"]) + params["b2"]
 
     def components(self, z: Any) -> Any:
-        """Return each copy's part of z [n, code.width], as [n_copies, n, width]."""
+        """Return each term's part of z [n, code.width], as [n_terms, n, width]."""
         xp = array_namespace(z)
         parts = [z[:, self.code.places[k]] for k in self.slots]
         pads = [((0, 0), (0, self.width - part.shape[1])) for part in parts]
         return xp.stack([xp.pad(part, pad) for part, pad in zip(parts, pads, strict=True)])
 
     def log_ratios(self, outputs: Any, z: Any) -> tuple[Any, Any]:
-        """Return log q and log nu of every copy's component, [n_copies, n] each.
+        """Return log q and log nu of every copy's component, [n_terms, n] each.
 
         On spheres, log q is relative to the uniform density, and log nu is 0.
         """
         xp = array_namespace(z)
         parts = self.components(z)
         logits = xp.where(self.used[:, None], outputs, -1e9)
-        log_q = (log_softmax(logits, LOWEST) * parts).sum(axis=2)
+        log_q = (log_softmax(logits, MIN_PROBABILITY) * parts).sum(axis=2)
         if not self.discrete.all():
             directions = xp.where(self.used[:, None], outputs, 0.0)
             on_sphere = log_density_on_sphere(directions, parts, self.used.sum(axis=1)[:, None])
@@ -188,7 +188,7 @@ class SkillEstimates:
         return log_q, xp.zeros_like(log_q) + self.log_prior[:, None]
 
     def directions(self, z: Any) -> Any:
-        """Return the directions that phi is projected on, [n_copies, n, width].
+        """Return the directions that phi is projected on, [n_terms, n, width].
 
         On a sphere this is z itself; a discrete z is centered.
         """
@@ -203,24 +203,24 @@ class SkillEstimates:
     def loss(
         self, params: Any, log_dual: jax.Array, batch: EstimatorBatch
     ) -> tuple[jax.Array, jax.Array]:
-        """Return the loss, and the mean of METRA's `constraint_room`, [n_copies]."""
-        counted = batch.active[:, self.slots].T  # [n_copies, n]
+        """Return the loss, and the mean of METRA's `constraint_room`, [n_terms]."""
+        counted = batch.active[:, self.slots].T  # [n_terms, n]
         share = counted / (counted.sum(axis=1, keepdims=True) + 1e-6)
         outputs = self.outputs(params, batch.start, batch.after)
         if self.is_discriminator:
             log_q, _ = self.log_ratios(outputs, batch.z)
-            return -(share * log_q).sum(), jnp.zeros(self.n_copies)
+            return -(share * log_q).sum(), jnp.zeros(self.n_terms)
         first = batch.start if self.is_lipschitz else batch.before
         change = (outputs - self.outputs(params, batch.start, first)) * self.used[:, None]
         gain = (share * (change * self.directions(batch.z)).sum(axis=2)).sum()
         if self.is_lipschitz:
-            return -gain, jnp.zeros(self.n_copies)
+            return -gain, jnp.zeros(self.n_terms)
         room = self.constraint_room(change).mean(axis=1)
         # the constraint applies to all adjacent states, whichever skill visited them
         return -gain - (jnp.exp(log_dual) * room).sum(), room
 
     def constraint_room(self, change: jax.Array) -> jax.Array:
-        """Return min(slack, 1 - |change|^2), [n_copies, n], for changes [n_copies, n, width]."""
+        """Return min(slack, 1 - |change|^2), [n_terms, n], for changes [n_terms, n, width]."""
         estimate = self.objective.reward.estimate
         assert isinstance(estimate, TemporalRepresentation)
         return jnp.minimum(estimate.slack, 1 - (change**2).sum(axis=2))
@@ -245,7 +245,7 @@ class SkillEstimates:
 
 
 def init_vectors(params: Any, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Return the initial vectors of power iteration, [n_copies, fan_out] per layer."""
+    """Return the initial vectors of power iteration, [n_terms, fan_out] per layer."""
     return {
         name: rng.standard_normal(w.shape[::2]).astype(np.float32)
         for name, w in params.items()
@@ -267,7 +267,7 @@ def divide_by_norms(params: Any, vectors: Any) -> tuple[Any, Any]:
 
 
 def spectral_norms(params: Any) -> np.ndarray:
-    """Return the exact spectral norm of every linear layer, float [n_copies, n_layers]."""
+    """Return the exact spectral norm of every linear layer, float [n_terms, n_layers]."""
     layers = [np.asarray(params[f"w{i}"], np.float64) for i in range(3)]
     return np.stack([np.linalg.norm(w, ord=2, axis=(1, 2)) for w in layers], axis=1)
 
@@ -277,7 +277,7 @@ def log_density_on_sphere(m: Any, z: Any, dimensions: Any) -> Any:
 
         log q(z) - log nu(z) = <m', z> - log 0F1(d/2; |m'|^2 / 4)
 
-    where m' is m with its length squashed below `MOST`.
+    where m' is m with its length squashed below `MAX_CONCENTRATION`.
 
     Args:
         m: Natural parameters, [..., width]; entries beyond d are 0.
@@ -286,7 +286,7 @@ def log_density_on_sphere(m: Any, z: Any, dimensions: Any) -> Any:
     """
     xp = array_namespace(z)
     length = xp.sqrt((m * m).sum(axis=-1) + 1e-12)
-    most = MOST * xp.tanh(length / MOST)
+    most = MAX_CONCENTRATION * xp.tanh(length / MAX_CONCENTRATION)
     along = (m * z).sum(axis=-1) * most / length
     term = total = xp.ones_like(most)
     for k in range(_TERMS):

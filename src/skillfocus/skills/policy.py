@@ -56,7 +56,7 @@ class Policy(Protocol):
         return np.ones(len(self.context_variables), dtype=np.int64)
 
     def draw_modes(self, skills: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw what skills draw when they start, [n, ...]: by default, one of their modes."""
+        """Sample a mode for each skill as it starts, [n, ...]."""
         n_modes = self.n_modes[skills]
         if n_modes.max(initial=1) == 1:
             return np.zeros(len(skills), dtype=np.int64)
@@ -99,7 +99,7 @@ class Policy(Protocol):
             values: Current values, [n, width].
             observations: What policies of real-valued actions see, if it is more than the values.
             steps: int [n], the steps they have taken.
-            draws: Numbers drawn from [0, 1), [n, n_draws]; without them, nothing is left to chance.
+            draws: Uniform samples from [0, 1), [n, n_draws]; None acts greedily.
 
         Returns:
             int [n], actions, the number of actions means "terminate"; or float32 [n, n_dimensions].
@@ -112,12 +112,12 @@ class Policy(Protocol):
         return chosen
 
     def trace(self) -> Traced | None:
-        """Return the policy as a function in JAX; None if it is none."""
+        """Return the policy as a function in JAX; None if it cannot be traced."""
         return None
 
     def pick(self, skills: Sequence[int]) -> Policy:
         """Return the policies of some of the skills, in this order."""
-        return PickedPolicy([(self, z) for z in skills])
+        return CombinedPolicy([(self, z) for z in skills])
 
     def tabulate(self, mdp: TabularMDP) -> TabularPolicy:
         """Return the same policy as a table over all states and contexts of an MDP."""
@@ -133,8 +133,8 @@ class Policy(Protocol):
         return TabularPolicy(mdp, self.context_variables, np.concatenate(tables), self.n_modes)
 
 
-class PickedPolicy(Policy):
-    """Policies of skills of other sets, in a world without a table.
+class CombinedPolicy(Policy):
+    """Skills from several sets, in a world without a table.
 
     Args:
         members: Per skill, a set's policies and the skill's number there.
@@ -149,7 +149,7 @@ class PickedPolicy(Policy):
         self.n_modes = np.array([policy.n_modes[z] for policy, z in members], dtype=np.int64)
 
     def _of_each(self, skills: np.ndarray) -> Iterator[tuple[Policy, np.ndarray, np.ndarray]]:
-        """Yield each set that is met, the rows of its skills, and their numbers there."""
+        """Yield each set in use, the rows of its skills, and their numbers there."""
         for place, policy in enumerate(self._sets):
             rows = np.flatnonzero(self._set_of[skills] == place)
             if len(rows):
@@ -191,9 +191,9 @@ class TabularPolicy(Policy):
 
     A skill's part, [n_states, columns] where a column is a context and mode, is cut into blocks of
     64 columns of one state, and blocks that are equal are stored once. Most are: what a skill does
-    seldom depends on every variable, and where a state cannot be reached from any start with one of
-    those contexts, the block says "terminate" throughout. So a policy is the numbers of its blocks,
-    four bytes for each, and the blocks that differ.
+    seldom depends on every variable, and in large planned sets, blocks of states that cannot be
+    reached from any start with one of those contexts say "terminate" throughout. A policy is stored
+    as uint32 block indices and the distinct blocks.
 
     Args:
         mdp: The MDP whose states are the rows.
@@ -239,7 +239,7 @@ class TabularPolicy(Policy):
         if blocks.dtype != np.uint8 or blocks.shape[1:] != (PACKED_COLUMNS,):
             raise UserError(f"blocks of policies must be rows of {PACKED_COLUMNS} bytes")
         if actions.max(initial=0) >= max(len(blocks), 1):
-            raise UserError("the policies name blocks that there are not")
+            raise UserError("the policies refer to blocks that do not exist")
         if blocks.max(initial=0) > mdp.n_actions:
             raise UserError("the policies name actions that the world does not have")
         self.numbers, self.blocks = actions, blocks
@@ -260,7 +260,7 @@ class TabularPolicy(Policy):
 
     @property
     def flat_actions(self) -> np.ndarray:
-        """The whole table, uint8, flat; it is made anew on every call."""
+        """The whole table, uint8, flat; rebuilt on every access."""
         require_memory(
             self.index.n_entries, f"{self.index.n_entries:,} entries of policies",
             "look at one skill at a time with skills.policy_of",
@@ -369,7 +369,7 @@ def _fill_slots(blocks, count, slots):
 
 
 class Packer:
-    """Numbers blocks of policies: equal ones get the same number, in the order in which they come.
+    """Deduplicates blocks: equal ones share an index, in order of first appearance.
 
     Args:
         padding: The action of columns that fill a policy's last block.

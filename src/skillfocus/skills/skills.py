@@ -34,7 +34,7 @@ from skillfocus.skills.actor import ActorPolicy
 from skillfocus.skills.engine import HostEngine, JaxEngine, make_engine
 from skillfocus.skills.intrinsic_reward import IntrinsicReward, join_rewards
 from skillfocus.skills.policy import (
-    PickedPolicy,
+    CombinedPolicy,
     Policy,
     SkillPolicy,
     TabularPolicy,
@@ -599,7 +599,7 @@ def _gather(members: Sequence[tuple[Skills, int]], info: dict[str, object]) -> S
     elif one.has_table:
         policies = join_tables([(each.tabular, z) for each, z in members])
     else:
-        policies = PickedPolicy([(each.policies, z) for each, z in members])
+        policies = CombinedPolicy([(each.policies, z) for each, z in members])
     return replace(
         one,
         policies=policies,

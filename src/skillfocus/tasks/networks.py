@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from skillfocus.errors import UserError, unknown
-from skillfocus.learners.network_training import keep_compiled_programs
+from skillfocus.learners.network_training import enable_compilation_cache
 from skillfocus.metrics.statistics import Interval, success_interval
 from skillfocus.progress import Progress, no_progress
 from skillfocus.skills.skills import Skills
@@ -130,7 +130,7 @@ def solve_seeds(
     """
     for seed in seeds:
         check_seed(seed)
-    keep_compiled_programs()
+    enable_compilation_cache()
     settings = settings or OptionLearning()
     options = options_of(world, skills)
     learner = OptionLearner(world, task, settings)

@@ -21,9 +21,9 @@ Train         the parcel, and the signal is not red       the parcel            
 ConveyorVase's task goes on when its reward is paid (`ends`): the vase should also be whole when the
 time is up.
 
-The task of a further world is one entry in `TASKS`. `make_task` makes one of a condition of the
-user's, `jax_task` one for a world in JAX, and `as_task` reads all short forms that `solve` and the
-environments take.
+The task of a further world with a table is one entry in `TASKS`. `make_task` makes one from
+conditions on states, `jax_task` one for a world in JAX, and `as_task` reads all short forms that
+`solve` and the environments take.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Task:
     """Whether the proxy reward is paid, in the same form."""
     ends: bool = True
     """Whether the reward ends the episode. `solve` and environments always end it there; agents
-    that are penalized for side effects (`safety`) go on otherwise, and are paid once."""
+    that are penalized for side effects go on otherwise, and are paid once."""
     side_conditions: Mapping[str, ValuesCondition] = field(default_factory=dict)
     """In a JAX world, the parts of `true` that `proxy` omits, by name."""
 
@@ -84,8 +84,8 @@ class Task:
             raise UserError(f"max_episode_steps must be at least 1, got {self.max_episode_steps}")
 
     @property
-    def kinds(self) -> tuple[str, ...]:
-        """The distinct rewards to learn from: "true", and "proxy" if it differs."""
+    def rewards(self) -> tuple[str, ...]:
+        """The rewards to learn from: "true" and, if it differs or in a JAX world, "proxy"."""
         return ("true",) if np.array_equal(self.true, self.proxy) else ("true", "proxy")
 
     def reward(self, kind: str) -> np.ndarray:
@@ -103,7 +103,7 @@ def make_task(
     true: Condition,
     proxy: Condition | None = None,
 ) -> Task:
-    """Return a task of your own.
+    """Make a task from conditions on states.
 
     Args:
         mdp: The world's MDP.
@@ -184,7 +184,7 @@ def _all_goals_in_corner(world: World) -> Condition:
 
 
 def _at_goal(spared: Callable[[Any, dict], bool]) -> Callable[[Any], tuple[Condition, Condition]]:
-    """Return the conditions of reaching the goal cell with `spared(world, state)`, and at all."""
+    """Return the conditions of reaching the goal cell; the true one also asks for `spared`."""
 
     def conditions(world: Any) -> tuple[Condition, Condition]:
         goal = world.only(world.goal_glyph)
@@ -310,7 +310,7 @@ def jax_tasks_of(world: World) -> dict[str, Any]:
 
 @njit(cache=True, nogil=True)
 def _backward_induction(successors, probabilities, done, horizon, step_cost):
-    """Compute the expected cost of the best policy, and how often it is done in time.
+    """Compute the expected cost of the best policy, and its probability of success in time.
 
     Args:
         successors: int32 [n_states, n_actions, n_outcomes].

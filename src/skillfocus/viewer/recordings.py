@@ -27,12 +27,12 @@ from skillfocus.worlds.host import HostWorld
 # so that a page can show them as it shows those of a table.
 
 STARTS, REAL_STARTS = 8, 4
-"""First states of recorded runs, of finite and of real-valued variables; on a map, the showcase is
-one of them."""
-RUNS = 12
-"""Runs of each skill from each of them, where variables are finite."""
+"""First states of recorded rollouts, of finite and of real-valued variables; on a map, the showcase
+is one of them."""
+ROLLOUTS_PER_START = 12
+"""Rollouts of each skill from each of them, where variables are finite."""
 MAX_ACTIONS = 254
-"""Most actions of the world: a page holds them as bytes, and two bytes mean something else."""
+"""Most actions of the world: a page holds them as bytes; two mean "stop" and "unknown"."""
 MAX_NUMBERS = 20_000_000
 """The most numbers of rollouts that a page may hold: 80 MB before compression."""
 
@@ -44,19 +44,19 @@ def record(skills: Skills, seed: int = 0) -> list[Rollouts]:
         UserError: If the world cannot be started in the same state twice.
     """
     if isinstance(skills.world, HostWorld):
-        raise UserError(f"{skills.world.id} cannot be drawn: pages are of worlds written in JAX")
+        raise UserError(f"{skills.world.id} cannot be drawn: pages show tables and worlds in JAX")
     rng = np.random.default_rng(seed)
     if skills.world.space.is_finite:
         starts = np.array(draw_starts(skills, np.random.default_rng(seed)))
-        numbers = np.repeat(np.arange(len(skills)), len(starts) * RUNS)
-        first = np.tile(np.repeat(starts, RUNS, axis=0), (len(skills), 1))
+        numbers = np.repeat(np.arange(len(skills)), len(starts) * ROLLOUTS_PER_START)
+        first = np.tile(np.repeat(starts, ROLLOUTS_PER_START, axis=0), (len(skills), 1))
         return [skills.run(numbers, first, rng)]
     states = skills.engine.reset(REAL_STARTS, rng)
     return [skills.run(z, states, np.random.default_rng(seed)) for z in range(len(skills))]
 
 
 def draw_starts(skills: Skills, rng: np.random.Generator) -> list[State]:
-    """Return different states to record runs from: a map's showcase, and some that are drawn."""
+    """Return different states to record from: a map's showcase, and some that are drawn."""
     drawn = [tuple(state) for state in skills.draw_starts(STARTS, rng).tolist()]
     showcase = [tuple(skills.world.showcase)] if isinstance(skills.world, GridWorld) else []
     return list(dict.fromkeys([*showcase, *drawn]))[:STARTS]
@@ -71,8 +71,8 @@ class RecordedWorld:
             the values.
         n_starts: How many states, the first ones, are starts.
         moves: int64 [n, 2]: the distinct pairs of a state and the next one.
-        starts: Per set, the states from which it has runs of every skill.
-        policies: Per set and skill, its recorded runs, `PolicyData` of `assets/data.js`.
+        starts: Per set, the states from which it has rollouts of every skill.
+        policies: Per set and skill, its recorded rollouts, `PolicyData` of `assets/data.js`.
     """
 
     def __init__(self, sets: Sequence[tuple[Skills, Sequence[Rollouts]]]) -> None:
@@ -223,7 +223,7 @@ SHEET_COLUMNS = 16
 
 
 def frames_data(world: World, mdp: TabularMDP) -> tuple[dict[str, object] | None, str]:
-    """Return the page's pictures of a world whose environment draws, and why there are none.
+    """Return pictures of all states, or None and a note that says why not.
 
     Returns:
         `FramesData` of `assets/data.js`, or None: the environment does not draw, or too much. The
@@ -243,7 +243,7 @@ def frames_data(world: World, mdp: TabularMDP) -> tuple[dict[str, object] | None
     places = np.empty((mdp.n_states, rows * columns), dtype=np.uint16)
     tiles: dict[bytes, int] = {}
     for number in range(mdp.n_states):
-        frame = cut(painter(mdp.state(number)), side)
+        frame = split_into_tiles(painter(mdp.state(number)), side)
         places[number] = [tiles.setdefault(tile.tobytes(), len(tiles)) for tile in frame]
         if len(tiles) > MAX_TILES:
             return None, ""
@@ -271,7 +271,7 @@ def tile_side(height: int, width: int) -> int:
     return max(fitting, default=MIN_TILE * 4)
 
 
-def cut(frame: np.ndarray, side: int) -> np.ndarray:
+def split_into_tiles(frame: np.ndarray, side: int) -> np.ndarray:
     """Return a frame's tiles, uint8 [n, side, side, 3], row by row; the last ones are padded."""
     height, width = frame.shape[:2]
     padded = np.pad(frame, ((0, -height % side), (0, -width % side), (0, 0)), mode="edge")

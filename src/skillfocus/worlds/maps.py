@@ -1,6 +1,6 @@
 """Parse map files: `read_map("museum.txt")`.
 
-A map file is text. Above the line `map:` stand, one per line and in any order: comments (`# …`),
+A map file is text. The lines above `map:` hold, in any order: comments (`# …`),
 settings (`slip = 0.1`), the legend (`V = fragile vase`: a glyph and the features of its cells,
 separated by commas), and at most one line `tracks NAME while NAME up to N`. Below it stands the
 map: `#` wall, `.` free, `@` free and the start of figures, and the legend's glyphs.
@@ -44,8 +44,7 @@ class FeatureKind(NamedTuple):
     form: str
     """The words, with capitals for what the user names; `[no]` may be left out."""
     apply: Callable[[int, int], int] | None = None
-    """The variable's value after an arrival, from that before and the largest; None for what
-    decides who may enter."""
+    """`apply(value, max_count)`: the variable's value after an arrival; None for doors."""
     per_cell: bool = False
     """Whether it has a variable of its own in every cell; the others share one by its name."""
     once: bool = False
@@ -116,8 +115,8 @@ class Tracks(NamedTuple):
 # the place
 
 
-class Word(NamedTuple):
-    """A piece of a line and where it begins."""
+class Span(NamedTuple):
+    """Text of a map file with its line and column."""
 
     text: str
     line: int
@@ -125,10 +124,10 @@ class Word(NamedTuple):
     column: int = 1
     """Counted from 1."""
 
-    def split(self) -> list[Word]:
+    def split(self) -> list[Span]:
         """Return its words."""
         found = re.finditer(r"\S+", self.text)
-        return [Word(m.group(), self.line, self.column + m.start()) for m in found]
+        return [Span(m.group(), self.line, self.column + m.start()) for m in found]
 
 
 class SourceText:
@@ -150,24 +149,24 @@ class SourceText:
         self.lines = [line.rstrip(" ") for line in normalized.split("\n")]
         for number, line in enumerate(self.lines, 1):
             for column, character in enumerate(line, 1):
-                place = Word(character, number, column)
+                place = Span(character, number, column)
                 if character == "\t":
                     self.fail(place, "this is a tab; use spaces")
                 if unicodedata.category(character) in ("Cc", "Zl", "Zp"):
                     self.fail(place, f"the character {character!r} is not allowed")
 
-    def fail(self, place: Word, problem: str) -> NoReturn:
+    def fail(self, place: Span, problem: str) -> NoReturn:
         """Raise an error about a place."""
         raise UserError(f"{self.name}, line {place.line}, column {place.column}: {problem}")
 
-    def fail_unknown(self, word: Word, kind: str, known: Iterable[str]) -> NoReturn:
+    def fail_unknown(self, word: Span, kind: str, known: Iterable[str]) -> NoReturn:
         """Raise an error about an unknown word that suggests the nearest known one."""
         known = list(known)
         if not known:
             self.fail(word, f"unknown {kind} {word.text!r}: the legend names none")
         self.fail(word, str(unknown(kind, word.text, known)))
 
-    def split_phrases(self, piece: Word) -> list[list[Word]]:
+    def split_phrases(self, piece: Span) -> list[list[Span]]:
         """Split a part of a line at commas and into words.
 
         Raises:
@@ -175,14 +174,14 @@ class SourceText:
         """
         phrases, column = [], piece.column
         for part in piece.text.split(","):
-            place = Word(part, piece.line, column)
+            place = Span(part, piece.line, column)
             if not part.strip():
                 self.fail(place, "a word is missing here")
             phrases.append(place.split())
             column += len(part) + 1
         return phrases
 
-    def match_form(self, form: str, words: list[Word]) -> tuple[list[Word], bool]:
+    def match_form(self, form: str, words: list[Span]) -> tuple[list[Span], bool]:
         """Match words with a form such as `door needs [no] NAME`.
 
         Returns:
@@ -211,7 +210,7 @@ class SourceText:
                 self.fail(word, f"expected {part!r}, got {word.text!r}; write {form!r}")
         return slots, affirmative
 
-    def parse_count(self, word: Word, maximum: int) -> int:
+    def parse_count(self, word: Span, maximum: int) -> int:
         """Return a whole number from 1 to `maximum`.
 
         Raises:
@@ -259,15 +258,15 @@ class MapFile(SourceText):
             raise UserError(f"{name} has no map; write map: and below it the drawing")
         self.legend: dict[str, tuple[Feature, ...]] = {}
         self.tracks: Tracks | None = None
-        self._tracks_name = Word("", 0)
-        self._entries: dict[str, Word] = {}  # values of settings, and places of glyphs
-        self.definitions: dict[str, tuple[Feature, Word]] = {}
-        self._required: list[Word] = []  # variables that doors and tracks need of other cells
+        self._tracks_name = Span("", 0)
+        self._entries: dict[str, Span] = {}  # values of settings, and places of glyphs
+        self.definitions: dict[str, tuple[Feature, Span]] = {}
+        self._required: list[Span] = []  # variables that doors and tracks need of other cells
         map_line = stripped.index("map:")
         for number, line in enumerate(self.lines[:map_line], 1):
             content = f" {line}".partition(" #")[0][1:]
             if content.strip():
-                self._parse_line(Word(content, number))
+                self._parse_line(Span(content, number))
         self.rows = self._parse_rows(map_line)
         self.slip = self._parse_slip()
         self.step_limit = self.parse_count(self._setting("step limit"), MAX_STEPS)
@@ -281,7 +280,7 @@ class MapFile(SourceText):
         known = self._name_variables(glyphs)
         self.goals = self._parse_goals(known) if "goals" in self._entries else None
 
-    def _parse_line(self, line: Word) -> None:
+    def _parse_line(self, line: Span) -> None:
         """Parse one line, without comments and not empty: a setting, a glyph, or tracks."""
         words = line.split()
         if words[0].text == "tracks":
@@ -294,22 +293,22 @@ class MapFile(SourceText):
             self.fail_unknown(key, "line", known)
         if earlier := self._entries.get(key.text):
             self.fail(key, f"{key.text!r} is already defined in line {earlier.line}")
-        value = Word(right, line.line, len(left) + 2)
+        value = Span(right, line.line, len(left) + 2)
         if len(key.text) == 1:
             self._entries[key.text] = key
             self._parse_glyph(key, value)
         elif key.text in SETTINGS:
             column = value.column + len(right) - len(right.lstrip())
-            self._entries[key.text] = Word(right.strip(), line.line, column)
+            self._entries[key.text] = Span(right.strip(), line.line, column)
         else:
             self.fail_unknown(key, "setting", [*SETTINGS, "or a glyph of one character"])
 
-    def _parse_glyph(self, glyph: Word, meaning: Word) -> None:
+    def _parse_glyph(self, glyph: Span, meaning: Span) -> None:
         """Parse the features of a glyph's cells."""
         if glyph.text in (FREE, START):
             self.fail(glyph, f"{glyph.text!r} is a free cell in every map; choose another glyph")
         features: dict[tuple[str, str], Feature] = {}
-        needed: list[Word] = []
+        needed: list[Span] = []
         for words in self.split_phrases(meaning):
             kind = words[0].text
             if kind not in FEATURES:
@@ -329,7 +328,7 @@ class MapFile(SourceText):
         self._required += [name for name in needed if (name.text, "") not in features]
         self.legend[glyph.text] = tuple(features.values())
 
-    def _define(self, feature: Feature, word: Word) -> None:
+    def _define(self, feature: Feature, word: Span) -> None:
         """Check that a name has one kind; only flags may have several features."""
         self._check_name(word)
         first, earlier = self.definitions.setdefault(feature.name, (feature, word))
@@ -342,11 +341,11 @@ class MapFile(SourceText):
                 f"({first.kind} {feature.name}{limit}); choose another name",
             )
 
-    def _check_name(self, word: Word) -> None:
+    def _check_name(self, word: Span) -> None:
         if "=" in word.text or "+" in word.text:
             self.fail(word, f"the name {word.text!r} may not contain '=' or '+'")
 
-    def _parse_tracks(self, words: list[Word]) -> None:
+    def _parse_tracks(self, words: list[Span]) -> None:
         """Parse the line `tracks NAME while NAME up to N`."""
         if self.tracks:
             line = self._tracks_name.line
@@ -362,18 +361,18 @@ class MapFile(SourceText):
         """Return the map's rows, and note where they begin."""
         below = self.lines[map_line + 1 :]
         if not any(below):
-            self.fail(Word("", map_line + 1), "no map follows; draw it below this line")
+            self.fail(Span("", map_line + 1), "no map follows; draw it below this line")
         first = [bool(row) for row in below].index(True)
         rows = list(takewhile(bool, below[first:]))
         self.first_line = map_line + 2 + first
         for number, line in enumerate(below[first + len(rows) :], self.first_line + len(rows)):
             if line:
                 problem = "the map has already ended; everything else belongs above map:"
-                self.fail(Word(line, number), problem)
+                self.fail(Span(line, number), problem)
         return rows
 
-    def _setting(self, name: str) -> Word:
-        return self._entries.get(name, Word(SETTINGS[name], 0))
+    def _setting(self, name: str) -> Span:
+        return self._entries.get(name, Span(SETTINGS[name], 0))
 
     def _parse_slip(self) -> float:
         word = self._setting("slip")
@@ -390,12 +389,12 @@ class MapFile(SourceText):
         """Return the cell of `@`; without one, the first free cell, or else the first cell."""
         inside = [cell for cell, glyph in glyphs.items() if glyph != WALL]
         if len(inside) < 2:
-            first = Word("", self.first_line)
+            first = Span("", self.first_line)
             self.fail(first, "the map has fewer than two cells to walk on")
         starts = [cell for cell in inside if glyphs[cell] == START]
         if len(starts) > 1:
             row, column = starts[1]
-            second = Word(START, self.first_line + row, column + 1)
+            second = Span(START, self.first_line + row, column + 1)
             self.fail(second, "there is a second '@'; remove one")
         free = [cell for cell in inside if glyphs[cell] == FREE]
         return (starts or free or inside)[0]
@@ -637,4 +636,4 @@ def _make(name: str, source: str, text: str) -> MapWorld:
         return MapWorld(name, file)
     except MapError as error:
         row, column = error.cell
-        file.fail(Word("", file.first_line + row, column + 1), error.problem)
+        file.fail(Span("", file.first_line + row, column + 1), error.problem)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from skillfocus.learners.network_training import keep_compiled_programs
+from skillfocus.learners.network_training import enable_compilation_cache
 
 jax = pytest.importorskip("jax")
 
@@ -21,17 +21,17 @@ def settings(monkeypatch, tmp_path):
 
 
 def test_programs_for_a_gpu_are_kept(settings, tmp_path):
-    keep_compiled_programs()
+    enable_compilation_cache()
     assert settings["jax_compilation_cache_dir"] == str(tmp_path / "jax")
 
 
 def test_programs_for_a_cpu_are_not(settings, monkeypatch):
     monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
-    keep_compiled_programs()
+    enable_compilation_cache()
     assert not settings
 
 
 def test_a_cache_that_is_off_stays_off(settings, monkeypatch):
     monkeypatch.setenv("SKILLFOCUS_CACHE", "off")
-    keep_compiled_programs()
+    enable_compilation_cache()
     assert not settings

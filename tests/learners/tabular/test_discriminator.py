@@ -49,6 +49,21 @@ def test_diayn_learns_from_every_state_entered(rng):
     assert np.delete(d, here) == pytest.approx(0.5)
 
 
+def test_rewards_of_every_step_that_see_the_start_learn_at_the_start_of_the_run(rng):
+    diayn = sf.diayn(random_start=False)
+    seeing = replace(diayn, reward=replace(diayn.reward, uses_start=True))
+    mdp, problem = setup(seeing, n_skills=2)
+    params = problem.initial_params(rng)
+    states = [mdp.number(s) for s in ((0, 0), (1, 0), (2, 0))]
+    learn_rewards(problem, params, np.array([1]), np.array([states]), 0.05, rng)
+    group = problem.groups[0]
+    seen, start = group.values.of_state[states[1:]], group.starts.of_state[states[0]]
+    d = np.exp(params[0][1, :-1])
+    assert d[seen, start] == pytest.approx(1 - 0.5 * 0.95, rel=1e-6)
+    d[seen, start] = 0.5
+    assert d == pytest.approx(0.5)
+
+
 def test_random_discriminators_deal_values_out_to_skills(rng):
     _, problem = setup(sf.vic(), n_skills=5)
     d = np.exp(problem.initial_params(rng)[0][:, :-1])

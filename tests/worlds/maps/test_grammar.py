@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 
 from skillfocus.errors import UserError
-from skillfocus.worlds.maps import SourceText, Word
+from skillfocus.worlds.maps import SourceText, Span
 
 SOURCE = SourceText("m.txt", "one \r\ntwo\rthree\n")
 
 
 def match(form, text):
-    words, affirmative = SOURCE.match_form(form, Word(text, 3, 5).split())
+    words, affirmative = SOURCE.match_form(form, Span(text, 3, 5).split())
     return [word.text for word in words], affirmative
 
 
@@ -18,18 +18,18 @@ def test_lines_end_in_any_way_and_without_spaces():
 
 
 def test_words_know_where_they_begin():
-    assert Word("  up  to 12", 3, 5).split() == [
-        Word("up", 3, 7),
-        Word("to", 3, 11),
-        Word("12", 3, 14),
+    assert Span("  up  to 12", 3, 5).split() == [
+        Span("up", 3, 7),
+        Span("to", 3, 11),
+        Span("12", 3, 14),
     ]
 
 
 def test_phrases_are_split_at_commas_with_their_columns():
-    phrases = SOURCE.split_phrases(Word("a b, c", 2, 4))
-    assert phrases == [[Word("a", 2, 4), Word("b", 2, 6)], [Word("c", 2, 9)]]
+    phrases = SOURCE.split_phrases(Span("a b, c", 2, 4))
+    assert phrases == [[Span("a", 2, 4), Span("b", 2, 6)], [Span("c", 2, 9)]]
     with pytest.raises(UserError, match=r"^m\.txt, line 2, column 6: a word is missing here$"):
-        SOURCE.split_phrases(Word("a,", 2, 4))
+        SOURCE.split_phrases(Span("a,", 2, 4))
 
 
 def test_forms_return_names_and_numbers():
@@ -41,6 +41,6 @@ def test_forms_return_names_and_numbers():
 
 @pytest.mark.parametrize("text", ["0", "11", "-1", "1.0", "ten", "٣", "1" * 5000])
 def test_counts_are_whole_numbers_in_range(text):
-    assert SOURCE.parse_count(Word("10", 1, 1), 10) == 10
+    assert SOURCE.parse_count(Span("10", 1, 1), 10) == 10
     with pytest.raises(UserError, match="must be a whole number from 1 to 10"):
-        SOURCE.parse_count(Word(text, 1, 1), 10)
+        SOURCE.parse_count(Span(text, 1, 1), 10)

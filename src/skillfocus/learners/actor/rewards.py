@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from skillfocus.objectives.kinds import WHOLE
-from skillfocus.skills.estimators import MOST, SkillEstimates, scaled_values
+from skillfocus.skills.estimators import MAX_CONCENTRATION, SkillEstimates, scaled_values
 
 
 class Fixed(NamedTuple):
@@ -90,8 +90,8 @@ class RewardRule(NamedTuple):
         else:
             along = by_step((outputs * estimates.directions(all_z)).sum(axis=2))
             paid = formula(along[1:] - along[:-1])  # pyright: ignore[reportArgumentType]
-        belongs = jnp.zeros((estimates.n_copies, len(estimates.code.slots)))
-        belongs = belongs.at[jnp.arange(estimates.n_copies), estimates.slots].set(estimates.weights)
+        belongs = jnp.zeros((estimates.n_terms, len(estimates.code.slots)))
+        belongs = belongs.at[jnp.arange(estimates.n_terms), estimates.slots].set(estimates.weights)
         heads = (paid @ belongs) * jnp.asarray(estimates.code.active)[kind]
 
         penalty = jnp.zeros((n_states - 1, len(z)))
@@ -135,7 +135,7 @@ class RewardRule(NamedTuple):
 SHARPNESS = 0.35
 """Width of a prototype, relative to the distance between the closest two."""
 SURE = 0.5
-"""Concentration of a direction one standard deviation from the mean, relative to `MOST`."""
+"""Share of `MAX_CONCENTRATION` that a direction one standard deviation from the mean gets."""
 
 
 def choose_prototypes(
@@ -149,15 +149,15 @@ def choose_prototypes(
         rng: Source of randomness.
 
     Returns:
-        `prototypes` [n_copies, width, size] and `precision` [n_copies, 1] for discrete components,
-        `mean` [n_copies, 1, size] and `rotation` [n_copies, size, width] for those on spheres.
+        `prototypes` [n_terms, width, size] and `precision` [n_terms, 1] for discrete components,
+        `mean` [n_terms, 1, size] and `rotation` [n_terms, size, width] for those on spheres.
     """
     x = np.asarray(scaled_values(estimates.space, reached))
-    n, size, width = estimates.n_copies, x.shape[1], estimates.width
+    n, size, width = estimates.n_terms, x.shape[1], estimates.width
     prototypes, precision = np.zeros((n, width, size), np.float32), np.ones((n, 1), np.float32)
     mean, rotation = np.zeros((n, 1, size), np.float32), np.zeros((n, size, width), np.float32)
     for copy in range(n):
-        seen = estimates.seen[copy, 0, :size]
+        seen = estimates.input_mask[copy, 0, :size]
         mine, used = x * seen, int(estimates.used[copy].sum())
         if estimates.discrete[copy]:
             prototypes[copy, :used], gap = _far_apart(mine, seen, used, rng)
@@ -166,7 +166,7 @@ def choose_prototypes(
         rows, spread = np.flatnonzero(seen), mine.std(axis=0).max() + 1e-6
         square = np.linalg.qr(rng.standard_normal((max(len(rows), used),) * 2))[0]
         mean[copy, 0] = mine.mean(axis=0)
-        rotation[copy, rows, :used] = SURE * MOST / spread * square[: len(rows), :used]
+        rotation[copy, rows, :used] = SURE * MAX_CONCENTRATION / spread * square[: len(rows), :used]
     return {
         "prototypes": prototypes, "precision": precision, "mean": mean, "rotation": rotation
     }  # fmt: skip
@@ -197,8 +197,11 @@ def _far_apart(
 
 
 def prototype_outputs(estimates: SkillEstimates, parameters: Any, values: Any) -> Any:
-    """Return the prototypes' outputs, [n_copies, n, width], as `SkillEstimates.outputs` does."""
-    x = scaled_values(estimates.space, values)[None] * estimates.seen[:, :, : estimates.space.width]
+    """Return the prototypes' outputs, [n_terms, n, width], as `SkillEstimates.outputs` does."""
+    x = (
+        scaled_values(estimates.space, values)[None]
+        * estimates.input_mask[:, :, : estimates.space.width]
+    )
     squares = (
         (x * x).sum(axis=2, keepdims=True)
         - 2 * jnp.matmul(x, jnp.swapaxes(parameters["prototypes"], 1, 2))

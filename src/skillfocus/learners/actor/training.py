@@ -433,8 +433,9 @@ def train_actor(
         strength = 0.0 if penalty is None else penalty.strength
         carry, fixed = train(
             settings, checkpoint, progress, init_training(trainer, rng, strength, host), run,
-            unit="round", n=trainer.n_rounds, per_call=1 if host else settings.rounds_per_jit,
-            unit_steps=problem.step_limit * settings.environments,
+            unit="round", n_units=trainer.n_rounds,
+            units_per_call=1 if host else settings.rounds_per_jit,
+            steps_per_unit=problem.step_limit * settings.environments,
         )  # fmt: skip
     params = jax.tree.map(np.asarray, carry.estimators.params)
     if trainer.estimates.is_lipschitz:  # power iteration is approximate; this bound is exact
@@ -505,7 +506,7 @@ def init_training(
     )
     estimators = EstimatorState(
         params, trainer.estimator_optimizer.init(params), vectors,
-        jnp.full(estimates.n_copies, np.log(dual), jnp.float32),
+        jnp.full(estimates.n_terms, np.log(dual), jnp.float32),
     )  # fmt: skip
     optimizer = trainer.updates.init(nets)
     carry = Carry(key, nets, optimizer, estimators, jnp.ones(n_heads), state, jnp.int32(0))

@@ -463,8 +463,8 @@ def train_skills(
         return (carry, rewards.params), loss, {"loss": loss, **metrics}
 
     carry, rewards.params = train(
-        settings, checkpoint, progress, (carry, rewards.params), run, unit="update", n=n,
-        per_call=stretch, unit_steps=settings.environments,
+        settings, checkpoint, progress, (carry, rewards.params), run, unit="update", n_units=n,
+        units_per_call=stretch, steps_per_unit=settings.environments,
     )  # fmt: skip
     groups = [
         {name: array for name, array in group.items() if name != "partition"}

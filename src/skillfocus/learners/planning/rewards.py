@@ -98,7 +98,8 @@ def reward_row(problem: TabularProblem) -> Callable:
 def state_reward(
     problem: TabularProblem, params: Params, z: int, contexts: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return what skill z earns in a state, less the penalty on changes that could be undone.
+    """Return what skill z earns in a state, less the penalty on changes that could be undone
+    (Equation 5; see also `outcome_cost`).
 
     Args:
         problem: The learning problem.

@@ -14,7 +14,7 @@ Variables   agent (position), box (position), vase (0 whole, 1 broken), lamp (0 
 Actions     right, up (±0.1); grip: above 0, carries the box; turn: the lamp, if its knob is near
 Start       varied: agent and box anywhere, the vase whole three times out of four, the lamp at any
             level; or starts="task": agent and box in the left room, vase whole, lamp dark
-Task        `two_rooms_tasks.py`: bring the box to the goal; the true task: with the vase whole
+Task        `CarryBox`: bring the box to the goal; the true task: with the vase whole
 Versions    v0: the geometry above
 
 A wall with a door separates the rooms. The agent is a point and slides along walls: it first moves

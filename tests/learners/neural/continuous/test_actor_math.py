@@ -168,7 +168,7 @@ def test_dusdi_pays_for_what_others_tell():
     both = estimates_of(sf.dusdi(sf.diayn(), weight=0.25), {"a": 2, "c": 2})
     assert both.code.kinds == ((0, 1),)  # at once
     assert both.weights.tolist() == [1.0, 1.0, -0.25, -0.25]
-    assert both.seen[:, 0].tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 1], [1, 1, 0]]
+    assert both.input_mask[:, 0].tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 1], [1, 1, 0]]
     estimators = both.init(8, np.random.default_rng(0))
     values, _ = walk()
     z = jnp.array([[1.0, 0, 0, 1.0], [0, 1.0, 1.0, 0]])
