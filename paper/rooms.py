@@ -14,9 +14,9 @@ stops in s pays
     step_cost per step
     + strength · distance(position, position in s_0) / largest distance
     + strength per other tool picked up
-    + log(share / (1 - share)) if its own tool is not picked up
+    + log(SHARE / (1 - SHARE)) if its own tool is not picked up
 
-which is focused VIC (Equations 2 and 4) with discriminators fixed at `share`, up to a constant. The
+which is focused VIC (Equations 2 and 4) with discriminators fixed at `SHARE`, up to a constant. The
 policy's state is the position, whether the tool is picked up and, of the other tools, the first
 `memory` that it has picked up itself; later ones cost again at every visit. So there are few
 states. With a memory for all tools, the policy is optimal and its effects are exact. The step limit
@@ -46,8 +46,9 @@ FAIR_SHARE = 0.75
 """Longest fair round trip, relative to the step limit."""
 MAX_SLIP = 0.75
 """Above this, a move is least likely to go in its own direction."""
-TOLERANCE = 1e-5
-MAX_SWEEPS = 2000
+SHARE = 0.98
+"""The discriminator's probability of the skill where its tool is picked up."""
+TOLERANCE, MAX_SWEEPS = 1e-5, 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +120,6 @@ def plan(
     picked_up: Iterable[int] = (),
     strength: float = 2.5,
     step_cost: float = 0.025,
-    share: float = 0.98,
     memory: int = 1,
 ) -> PlannedSkill:
     """Plan the skill that picks up one tool.
@@ -131,7 +131,6 @@ def plan(
         picked_up: Other tools that are already picked up and cost nothing.
         strength: Factor lambda of the penalty.
         step_cost: Cost of a step.
-        share: The discriminator's probability of the skill where its tool is picked up.
         memory: Number of other picked-up tools that are part of the policy's state.
     """
     n_cells = len(world.map.cells)
@@ -139,7 +138,7 @@ def plan(
     model = _model(world, tool, frozenset(picked_up), memory)
     position = world.space.variables[0]
     apart = position.distances[:, starts] / position.largest_distance
-    missed = np.log(share / (1 - share))
+    missed = np.log(SHARE / (1 - SHARE))
     of_stopping = strength * np.concatenate([apart + missed / strength, apart])
     loss = np.tile(of_stopping.astype(np.float32), (len(model.sets), 1))
     paid = (strength * model.events).astype(np.float32)

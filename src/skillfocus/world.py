@@ -184,10 +184,9 @@ class World:
 
     def no_table(self) -> UserError:
         """Return the error that says why finite methods do not take this world."""
-        what = "variables" if not self.space.is_finite else "states"
-        why = "real-valued" if not self.space.is_finite else "not enumerated"
+        why = "states are not enumerated" if self.space.is_finite else "variables are real-valued"
         return UserError(
-            f"{self.id} has no table of its states, because its {what} are {why}: learn its skills "
+            f"{self.id} has no table of its states, because its {why}: learn its skills "
             f"with learner='neural' (--learner neural)"
         )
 

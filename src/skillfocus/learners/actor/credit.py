@@ -19,13 +19,14 @@ dimensions.
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from skillfocus.objectives.kinds import WHOLE
 from skillfocus.skills.actor import ActorModel, SkillCode
-from skillfocus.worlds.jax.world import JaxWorld
 
 SAMPLES = 2048
 """Environments in which influence is measured."""
@@ -41,8 +42,8 @@ def action_influence(model: ActorModel, key: jax.Array) -> np.ndarray:
     From a state that random actions reach, a random action is repeated, once as it is and once with
     one dimension resampled; all other randomness is the same.
     """
-    world, n_dims = model.world, model.n_action_dims
-    assert isinstance(world, JaxWorld)
+    world: Any = model.world
+    dims = jnp.arange(model.n_action_dims)
     key_reset, key_before, key_walk, key_first, key_other, key_steps = jax.random.split(key, 6)
 
     def repeat(keys: jax.Array, state: object, u: jax.Array) -> object:
@@ -55,7 +56,7 @@ def action_influence(model: ActorModel, key: jax.Array) -> np.ndarray:
         return jax.lax.scan(step, state, jnp.arange(STEPS))[0]
 
     def drawn(key: jax.Array) -> jax.Array:
-        uniform = jax.random.uniform(key, (SAMPLES, n_dims), minval=-0.999, maxval=0.999)
+        uniform = jax.random.uniform(key, (SAMPLES, dims.size), minval=-0.999, maxval=0.999)
         return jnp.arctanh(uniform)
 
     @jax.jit
@@ -68,10 +69,10 @@ def action_influence(model: ActorModel, key: jax.Array) -> np.ndarray:
         end = values(repeat(keys, state, first))
 
         def moved(i: jax.Array) -> jax.Array:
-            mine = jnp.where(jnp.arange(n_dims) == i, other, first)
+            mine = jnp.where(dims == i, other, first)
             return world.space.change(end, values(repeat(keys, state, mine))).mean(axis=0)
 
-        return jax.lax.map(moved, jnp.arange(n_dims))
+        return jax.lax.map(moved, dims)
 
     influence = np.asarray(measured())
     return np.where(influence > NEGLIGIBLE, influence, 0.0)

@@ -351,8 +351,8 @@ class HostEnvironments(AbstractContextManager):
     """
 
     def __init__(self, trainer: Trainer, rng: np.random.Generator) -> None:
-        assert isinstance(trainer.world, HostWorld)
-        self.trainer, self.world, self.n = trainer, trainer.world, trainer.settings.environments
+        self.world: Any = trainer.world
+        self.trainer, self.n = trainer, trainer.settings.environments
         self.batch = self.world.make_batch(self.n)
         self.observations = self.batch.reset_batch(int(rng.integers(2**31)))
 
