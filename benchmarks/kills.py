@@ -83,7 +83,7 @@ KINDS = {
         _runs_result,
     ),
     "reproduce": Kind(
-        _skillfocus("paper", "trajectories", "coverage", "--learner", "planning", "--seeds", "1"),
+        _skillfocus("paper", "trajectories", "--learner", "planning", "--seeds", "1"),
         _runs_result,
     ),
 }  # fmt: skip
