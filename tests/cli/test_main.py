@@ -107,11 +107,12 @@ def test_signals_are_one_line_and_a_status(number, status, line, tmp_path, monke
     monkeypatch.setattr(
         "skillfocus.cli.commands.Doctor.run", lambda self: os.kill(os.getpid(), number)
     )
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    usual = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+    before = signal.signal(number, usual)  # nohup, for one, ignores SIGHUP
     try:
         done = command("doctor", cwd=tmp_path)
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(number, before)
     assert (done.returncode, done.stderr) == (status, line)
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
