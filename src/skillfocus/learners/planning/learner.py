@@ -155,8 +155,7 @@ class Model:
         self, z: int, params: Params, sweeps: int, contexts: np.ndarray | None = None
     ) -> None:
         """Sweep skill z's values in some contexts (default: all), and find its policy there."""
-        if contexts is None:
-            contexts = np.arange(len(self.known[z]))
+        contexts = np.arange(len(self.known[z])) if contexts is None else contexts
         blocks = [policy for _, policy in self.solve_blocks(z, params, sweeps, contexts)]
         self.actions[z] = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
         self._columns[z][contexts] = np.arange(len(contexts))
@@ -172,8 +171,9 @@ class Model:
         def one(first: int) -> tuple[np.ndarray, np.ndarray]:
             block = contexts[first : first + BLOCK]
             t = state_reward(problem, params, z, block)
-            here = self.stop_share * t
-            if self.keeps_values:
+            all_known = self.keeps_values and known[block].all()
+            here = gather_columns(values, block) if all_known else self.stop_share * t
+            if self.keeps_values and not all_known:
                 np.copyto(here, gather_columns(values, block), where=known[block])
             policy = self.solve(here, t, backup, sweeps)
             if self.keeps_values:
